@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -41,7 +42,15 @@ chunk : int, optional
 callable
     Called with the arguments of f and then a direction v, of the shape or structure of x as `grad` returns it (None,
     or the constant, in the place of constants). Keyword arguments are passed to f. Returns a product of that form, or
-    ``(product, aux)``.""",
+    ``(product, aux)``.
+
+Raises
+------
+ShapeError
+    If f(x) is not a scalar, or v does not have the shape of x.
+DTypeError
+    If an argument is neither a float nor a complex number and contains none, f(x) is complex, or v has another
+    dtype.""",
     "point_raises": """\
 DTypeError
     If x is neither a float nor an array of floats.
@@ -51,10 +60,12 @@ DomainError
     "check_args": """\
 *args
     The point: the arguments of f, floats and arrays.""",
-    "check_rtol": """\
+    "check_choices": """\
 rtol : float, optional
-    The largest relative error of a component that counts as right.""",
-    "check_seed": """\
+    The largest relative error of a component that counts as right.
+most : int, optional
+    How many entries of x to check one by one. If there are more, this number is drawn at random, and a random
+    direction checks all of them together.
 seed : int, optional
     The seed of all random choices.""",
     "check_returns": """\
@@ -83,6 +94,12 @@ t : array, shape (T,)
 args : tuple, optional
     Further arguments of rhs.""",
 }
+docdict["array_raises"] = f"""\
+ArgumentError
+    If f cannot be called.
+ShapeError
+    If x is empty.
+{docdict["point_raises"]}"""
 
 
 def docfiller(function: _Function) -> _Function:
@@ -91,6 +108,6 @@ def docfiller(function: _Function) -> _Function:
         text, *parts = function.__doc__.split("%(")
         for part in parts:
             name, _, rest = part.partition(")s")
-            text += docdict[name].replace("\n", text[text.rindex("\n") :]) + rest
+            text += textwrap.indent(docdict[name], text[text.rindex("\n") + 1 :]).lstrip() + rest
         function.__doc__ = text
     return function

@@ -176,6 +176,7 @@ _declare_root = declare_family(
 
 def _solved(residual: Callable[..., Any], solver: Solver, linear_solver: Solver | None, name: str) -> Solver:
     """The function of θ that `root`, `fixed_point` and `argmin` give."""
+    check_function(name, solver)
 
     @functools.wraps(solver, updated=())
     def solution(*args: Any) -> Any:
@@ -292,8 +293,6 @@ def root(
     (1.0, 0.25)
     """
     check_function("implicit.root", residual)
-    check_function("implicit.root", solver)
-
     return _solved(residual, solver, linear_solver, "implicit.root")
 
 
@@ -337,7 +336,6 @@ def fixed_point(
     (0.739085, -0.297474)
     """
     check_function("implicit.fixed_point", f)
-    check_function("implicit.fixed_point", solver)
 
     def residual(x: Any, *args: Any) -> Any:
         leaves, structure = flatten(x)
@@ -389,10 +387,7 @@ def argmin(
     array([ 0.166667, -0.5     ])
     """
     check_function("implicit.argmin", objective)
-    check_function("implicit.argmin", solver)
-    residual = grad(objective)
-
-    return _solved(residual, solver, linear_solver, "implicit.argmin")
+    return _solved(grad(objective), solver, linear_solver, "implicit.argmin")
 
 
 # ---- linear equations -----------------------------------------------------------------------------------------------

@@ -11,8 +11,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-__all__ = ["NoBenchmarksError", "find_tree", "run"]
-
 
 class NoBenchmarksError(LookupError):
     """There is no clone to take the benchmarks from; the message says how to get one."""

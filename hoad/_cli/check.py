@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import argparse
+from collections.abc import Callable
 from typing import Any, TextIO
 
 import numpy as np
@@ -16,71 +17,41 @@ from hoad.check.report import Report
 from hoad.check.taylor_remainder import taylor_test
 from hoad.errors import HoadError, count, told
 
-__all__ = ["FAILED", "PASSED", "USAGE", "UsageError", "find_function", "read_point", "run"]
-
-PASSED, FAILED, USAGE = 0, 1, 2
+PASSED, FAILED = 0, 1
 
 ORDER = 4  # to which modes are compared
 
 
-def run(
-    target: str,
-    at: Sequence[str],
-    along: Sequence[str],
-    order: int | None,
-    gradient: str | None,
-    hessian: str | None,
-    modes: bool,
-    plot: str | None,
-    out: TextIO,
-) -> int:
-    """Check the derivatives of a function, and report.
-
-    Parameters
-    ----------
-    target : str
-        ``MODULE:FUNCTION``.
-    at, along : sequence of str
-        A point and a direction for every argument; no directions for random ones.
-    order : int or None
-        The highest order of the Taylor test, or of `modes`.
-    gradient, hessian : str or None
-        Functions to check in place of hoad's derivatives.
-    modes : bool
-        Whether every mode is compared with every other, in place of the Taylor test.
-    plot : str or None
-        A file for the picture.
-    out : file object
-        For the report.
-
-    Returns
-    -------
-    int
-        0 if all passed, 1 if not.
+def run(options: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+    """Check the derivatives of a function, and report; returns the exit status, 0 if all passed, 1 if not.
 
     Raises
     ------
     UsageError
         If something cannot be found, read, evaluated or drawn.
     """
-    f = find_function(target)
-    points = tuple(read_point(text) for text in at)
-    directions = tuple(read_point(text) for text in along)
+    f = find_function(options.function)
+    points = tuple(read_point(text) for text in options.at)
+    directions = tuple(read_point(text) for text in options.along)
     if directions and len(directions) != len(points):
         given = f"{count(len(points), 'point')} but {count(len(directions), 'direction')}"
         raise UsageError(f"{given} were given. Give --along for each --at.")
-    if modes and (directions or gradient or hessian):
+    if options.modes and (directions or options.gradient or options.hessian):
         raise UsageError("--modes compares hoad's own derivatives, along directions of its own. Leave out the others.")
-    g, h = (find_function(name) if name else None for name in (gradient, hessian))
+    g, h = (find_function(name) if name else None for name in (options.gradient, options.hessian))
     try:
-        reports = [_modes(f, points, order)] if modes else _reports(f, points, directions, order, g, h)
+        if options.modes:
+            order = ORDER if options.order is None else options.order
+            reports: list[Report] = [check_modes(f, points if len(points) > 1 else points[0], order)]
+        else:
+            reports = _reports(f, points, directions, options.order, g, h)
     except UsageError:
         raise
     except HoadError as error:
-        raise UsageError(f"{target} cannot be checked there: {error}") from error
+        raise UsageError(f"{options.function} cannot be checked there: {error}") from error
     except (Exception, SystemExit) as error:  # whatever a user's function does
         advice = ". For an array of one number, write --at 1.5," if "'float'" in str(error) else ""
-        raise UsageError(f"{target} cannot be checked there: {told(error)}{advice}") from error
+        raise UsageError(f"{options.function} cannot be checked there: {told(error)}{advice}") from error
     text = "\n\n".join(map(str, reports)) + "\n"
     encoding = getattr(out, "encoding", None) or "ascii"
     try:
@@ -88,13 +59,12 @@ def run(
     except UnicodeEncodeError:
         text = text.replace("±", "+-").encode(encoding, "replace").decode(encoding)
     out.write(text)
-    if plot:
-        _draw(reports[-1], plot)
+    if options.plot:
+        try:
+            reports[-1].plot().savefig(options.plot, dpi=150)
+        except (ImportError, OSError, ValueError) as error:
+            raise UsageError(f"no picture was drawn: {error}") from error
     return PASSED if all(report.passed for report in reports) else FAILED
-
-
-def _modes(f: Callable[..., Any], points: tuple[Any, ...], order: int | None) -> Report:
-    return check_modes(f, points if len(points) > 1 else points[0], ORDER if order is None else order)
 
 
 def _reports(
@@ -123,10 +93,3 @@ def _reports(
     elif g is None:
         reports.append(taylor_test(f, points, directions or None, order=order))
     return reports
-
-
-def _draw(report: Any, file: str) -> None:
-    try:
-        report.plot().savefig(file, dpi=150)
-    except (ImportError, OSError, ValueError) as error:
-        raise UsageError(f"no picture was drawn: {error}") from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
 import shutil
 from collections.abc import Sequence
@@ -12,10 +13,15 @@ from hoad._demo import figures, nist, report
 from hoad._demo.study import study
 from hoad.errors import ArgumentError
 
-__all__ = ["run"]
+
+def run(options: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+    """Fit the sets that were asked for, and report; returns the exit status."""
+    sets = [name for entry in options.sets for name in entry.split(",") if name]
+    starts = (1, 2) if options.start == "both" else (int(options.start),)
+    return demonstrate(sets, starts, options.list, options.json, options.plot, out, err)
 
 
-def run(
+def demonstrate(
     sets: Sequence[str], starts: Sequence[int], lists: bool, for_machines: bool, plot: str, out: TextIO, err: TextIO
 ) -> int:
     """Fit the sets (all, if none is named) and report; return the exit status: 1 if a fit has failed."""

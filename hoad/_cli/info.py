@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
 import json
 import os
@@ -16,8 +17,6 @@ import hoad
 from hoad._comparison.plain_calls import VARIABLE
 from hoad._core.base.threads import most_threads
 from hoad._core.kernels import vector
-
-__all__ = ["collected", "run"]
 
 OPTIONAL = ("scipy", "matplotlib", "graphviz", "tqdm", "dask")
 THREAD_VARIABLES = ("HOAD_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -36,13 +35,14 @@ def collected() -> dict[str, dict[str, Any]]:
     ['optional', 'processor', 'settings', 'threads', 'versions']
     """
     config: Any = np.show_config(mode="dicts")
+    blas = config.get("Build Dependencies", {}).get("blas", {})
     return {
         "versions": {
             "hoad": f"{hoad.__version__} from {os.path.dirname(hoad.__file__)}",
             "numpy": np.__version__,
             "python": f"{platform.python_version()} ({platform.python_implementation()})",
             "platform": platform.platform(),
-            "blas": _blas(config),
+            "blas": " ".join(str(blas[key]) for key in ("name", "version") if blas.get(key)) or "unknown",
         },
         "processor": _processor(config),
         "threads": _threads(),
@@ -51,10 +51,10 @@ def collected() -> dict[str, dict[str, Any]]:
     }
 
 
-def run(for_machines: bool, out: TextIO) -> int:
+def run(options: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     """Write it, as text or JSON; returns the exit status 0."""
     found = collected()
-    if for_machines:
+    if options.json:
         out.write(json.dumps(found, indent=2) + "\n")
         return 0
     width = max(len(name) for section in found.values() for name in section)
@@ -64,11 +64,6 @@ def run(for_machines: bool, out: TextIO) -> int:
             text = " ".join(value) if isinstance(value, list) else "not set" if value is None else str(value)
             out.write(f"  {name:<{width}}  {text}\n")
     return 0
-
-
-def _blas(config: Any) -> str:
-    found = config.get("Build Dependencies", {}).get("blas", {})
-    return " ".join(str(found[key]) for key in ("name", "version") if found.get(key)) or "unknown"
 
 
 def _processor(config: Any) -> dict[str, Any]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import sys
 from collections.abc import Sequence
 
 import hoad
-
-__all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -36,9 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.command is None:
         parser.print_help()
         return 2
-    commands = {"check": _check, "demo": _demo, "info": _info, "tape": _tape}
     try:
-        return commands[options.command](parser, options)
+        return _run(parser, options)
     except BrokenPipeError:
         # The reader has seen enough, as in `hoad demo | head`. Python would flush once more when it ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -77,23 +75,32 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    check = commands.add_parser(
-        "check",
-        help="check the derivatives of a function, hoad's or your own",
-        description=CHECK,
-        epilog=CHECK_EXAMPLES,
+def _add_command(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, about: str, text: str, examples: str
+) -> argparse.ArgumentParser:
+    """The parser of a command about a function at a point."""
+    command = commands.add_parser(
+        name,
+        help=about,
+        description=text,
+        epilog=examples,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    check.add_argument(
+    command.add_argument(
         "function", metavar="MODULE:FUNCTION", help="the function; the current directory is searched first"
     )
-    check.add_argument(
+    command.add_argument(
         "--at", action="append", required=True, metavar="X",
         help="the point: 1.5, or 1.0,2.0 for an array ('1.0,' for one of length 1), or '[[1,2],[3,4]]'; once for each "
         "argument of the function",
     )  # fmt: skip
+    return command
+
+
+def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    about = "check the derivatives of a function, hoad's or your own"
+    check = _add_command(commands, "check", about, CHECK, CHECK_EXAMPLES)
     check.add_argument(
         "--along", action="append", default=[], metavar="V",
         help="the direction of the Taylor test, one for each --at (default: a random one, always the same)",
@@ -137,22 +144,8 @@ exit status:
 
 
 def _add_tape(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    tape = commands.add_parser(
-        "tape",
-        help="show the tapes of a function and of its derivatives: tables, a graph, a page",
-        description=TAPE,
-        epilog=TAPE_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    tape.add_argument(
-        "function", metavar="MODULE:FUNCTION", help="the function; the current directory is searched first"
-    )
-    tape.add_argument(
-        "--at", action="append", required=True, metavar="X",
-        help="the point: 1.5, or 1.0,2.0 for an array ('1.0,' for one of length 1), or '[[1,2],[3,4]]'; once for each "
-        "argument of the function",
-    )  # fmt: skip
+    about = "show the tapes of a function and of its derivatives: tables, a graph, a page"
+    tape = _add_command(commands, "tape", about, TAPE, TAPE_EXAMPLES)
     tape.add_argument(
         "--order", type=int, default=1, metavar="N",
         help="how often to differentiate: 0 shows the recording alone (default: 1)",
@@ -207,30 +200,16 @@ def _joined(arguments: Sequence[str]) -> list[str]:
     return joined
 
 
-def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
-    from hoad._cli.check import run
+def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    """Run a command. Its module is imported when it is asked for: what the demo needs is no part of `import hoad`."""
     from hoad._cli.target import UsageError
 
+    command = importlib.import_module(f"hoad._cli.{options.command}")
     try:
-        return run(
-            options.function, options.at, options.along, options.order, options.gradient, options.hessian,
-            options.modes, options.plot, sys.stdout,
-        )  # fmt: skip
+        status: int = command.run(options, sys.stdout, sys.stderr)
     except UsageError as error:
-        parser.exit(2, f"hoad check: {error}\n")
-
-
-def _tape(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
-    from hoad._cli.tape import run
-    from hoad._cli.target import UsageError
-
-    try:
-        return run(
-            options.function, options.at, options.order, options.simplify, options.format, options.rows,
-            options.html, options.dot, options.open, sys.stdout, sys.stderr,
-        )  # fmt: skip
-    except UsageError as error:
-        parser.exit(2, f"hoad tape: {error}\n")
+        parser.exit(2, f"hoad {options.command}: {error}\n")
+    return status
 
 
 def _bench(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
@@ -242,22 +221,3 @@ def _bench(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
         parser.exit(2, f"hoad bench: {error}\n")
     except KeyboardInterrupt:
         return 130
-
-
-def _info(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
-    from hoad._cli.info import run
-
-    return run(options.json, sys.stdout)
-
-
-def _demo(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
-    # Imported when asked for: the data and the drawing are no part of `import hoad`.
-    from hoad._cli.demo import run
-    from hoad._cli.target import UsageError
-
-    sets = [name for entry in options.sets for name in entry.split(",") if name]
-    starts = (1, 2) if options.start == "both" else (int(options.start),)
-    try:
-        return run(sets, starts, options.list, options.json, options.plot, sys.stdout, sys.stderr)
-    except UsageError as error:
-        parser.exit(2, f"hoad demo: {error}\n")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import argparse
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -12,80 +13,42 @@ from hoad._program.record import record
 from hoad._transform.adjoint import gradient
 from hoad.errors import HoadError, told
 
-__all__ = ["SHOWN", "run"]
 
-SHOWN = 0
+def run(options: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+    """Show the tapes of a function and of its derivatives; returns the exit status 0.
 
-
-def run(
-    target: str,
-    at: Sequence[str],
-    order: int,
-    simplify: bool,
-    format: str,
-    rows: int,
-    html: str | None,
-    dot: str | None,
-    open: bool,
-    out: TextIO,
-    err: TextIO,
-) -> int:
-    """Show the tapes of a function and of its derivatives.
-
-    Parameters
-    ----------
-    target : str
-        ``MODULE:FUNCTION``.
-    at : sequence of str
-        A point for every argument.
-    order : int
-        How often to differentiate.
-    simplify : bool
-        False keeps every node of the derivatives.
-    format : str
-        Of the table.
-    rows : int
-        The most rows of a tape in the table; 0 for all.
-    html, dot : str or None
-        Files for the page and the graph, in place of the table; ``-`` writes the graph to `out`.
-    open : bool
-        Open the page.
-    out, err : file objects
-        For the table, and for the names of the files that were written.
-
-    Returns
-    -------
-    int
-        0.
+    Names of files that were written go to `err`.
 
     Raises
     ------
     UsageError
         If something cannot be found, read, recorded, differentiated or written.
     """
-    if order < 0:
-        raise UsageError(f"--order {order} is not a number of derivatives. Write 0, 1, 2 or more.")
-    if rows < 0:
-        raise UsageError(f"--rows {rows} is not a number of rows. Write 0 for all of them.")
-    if open and not html:
+    if options.order < 0:
+        raise UsageError(f"--order {options.order} is not a number of derivatives. Write 0, 1, 2 or more.")
+    if options.rows < 0:
+        raise UsageError(f"--rows {options.rows} is not a number of rows. Write 0 for all of them.")
+    html, dot = options.html, options.dot
+    if options.open and not html:
         raise UsageError("--open opens the page that --html FILE writes. Give both.")
-    f = find_function(target)
-    points = tuple(read_point(text) for text in at)
+    f = find_function(options.function)
+    points = tuple(read_point(text) for text in options.at)
     try:
-        program = derived(f, points, order, simplify)
+        program = derived(f, points, options.order, options.simplify)
     except (HoadError, ArithmeticError, ValueError, TypeError, LookupError, AttributeError) as error:
-        raise UsageError(f"{target} cannot be recorded there: {told(error)}") from error
-    name = target.partition(":")[2]
+        raise UsageError(f"{options.function} cannot be recorded there: {told(error)}") from error
+    name = options.function.partition(":")[2]
     if html:
-        _write(html, lambda: program.explore(html, open=open, title=name), err)
+        _write(html, lambda: program.explore(html, open=options.open, title=name), err)
     if dot and dot != "-":
         _write(dot, lambda: Path(dot).write_text(program.to_dot() + "\n", encoding="utf-8"), err)
     elif dot:
         text = program.to_dot()
         _print(text, lambda: text.encode("ascii", "xmlcharrefreplace").decode("ascii"), out)  # Graphviz reads entities
     if not html and not dot:
-        _print(program.table(format, rows or None), lambda: program.table(format, rows or None, ascii=True), out)
-    return SHOWN
+        form = options.format, options.rows or None
+        _print(program.table(*form), lambda: program.table(*form, ascii=True), out)
+    return 0
 
 
 def derived(f: Callable[..., Any], points: tuple[Any, ...], order: int, simplify: bool) -> Program:

@@ -15,8 +15,6 @@ import numpy as np
 
 from hoad.errors import told
 
-__all__ = ["UsageError", "find_function", "read_point"]
-
 
 class UsageError(ValueError):
     """What was asked for on the command line cannot be done; the message says what to write instead."""

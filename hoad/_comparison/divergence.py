@@ -73,6 +73,3 @@ def _at(code: CodeType, line: int) -> str:
     return f"at {os.path.basename(code.co_filename)}:{line}" + (
         f", `{text}`" if text else f", which tests {whats}" if whats else ""
     )
-
-
-__all__ = ["where_they_part"]

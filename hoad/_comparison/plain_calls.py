@@ -541,17 +541,3 @@ def _shown(x: Any) -> str:
         x = as_plain(x)
     text = " ".join((repr(x.item()) if isinstance(x, np.generic) else repr(x)).split())
     return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-__all__ = [
-    "COMPARING",
-    "VARIABLE",
-    "are_needed",
-    "as_plain",
-    "compare_at",
-    "compared",
-    "comparing",
-    "firsts_of",
-    "handles_arithmetic",
-    "sees_what_it_has",
-]

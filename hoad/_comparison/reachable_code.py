@@ -181,6 +181,3 @@ class _Walk:
 def _is_library_module(x: types.ModuleType) -> bool:
     file = x.__dict__.get("__file__")
     return x.__name__ in sys.builtin_module_names if file is None else is_library(str(file))
-
-
-__all__ = ["Reached", "reached_from"]

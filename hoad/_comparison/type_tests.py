@@ -193,6 +193,3 @@ def _named(f: types.FunctionType) -> Iterator[Any]:
         for step in dis.get_instructions(code):
             if step.opname in NAMES:
                 yield f.__globals__.get(step.argval, getattr(builtins, step.argval, None))
-
-
-__all__ = ["FORMS", "TESTS", "TEXTS", "code_within", "first_test", "type_tests"]

@@ -8,8 +8,6 @@ import numpy as np
 
 from hoad._demo.study import Study
 
-__all__ = ["save"]
-
 
 def save(studies: Sequence[Study], file: str) -> None:
     """Draw the fits of these sets from the last of their starting values, and save the figure."""

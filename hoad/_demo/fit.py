@@ -12,8 +12,6 @@ import hoad
 from hoad._demo.models import Array, Model
 from hoad.errors import count
 
-__all__ = ["Fit", "LeastSquares", "fit", "standard_errors"]
-
 # Where the trust region ends. At SciPy's own 1e-8 it ends on a plateau from some starting values.
 TOLERANCE = 1e-10
 # The last of Newton's steps, in units of the residual standard deviation, in a fit that has settled.

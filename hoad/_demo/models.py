@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MODELS", "Array", "Model"]
-
 Array = NDArray[np.float64]
 # Any, not an array type: while it is being differentiated, a model is run on traced values.
 Model = Callable[[Any, Any], Any]

@@ -12,8 +12,6 @@ from numpy.typing import ArrayLike
 from hoad._demo.models import MODELS, Array, Model
 from hoad.errors import ArgumentError
 
-__all__ = ["Certified", "Dataset", "agreeing_digits", "certified", "find", "load", "names"]
-
 
 @dataclass(frozen=True)
 class Dataset:

@@ -16,8 +16,6 @@ from hoad._demo import nist
 from hoad._demo.study import DOUBLE_DIGITS, Study
 from hoad.errors import count
 
-__all__ = ["OPENING", "SCHEMA", "WIDEST", "as_json", "closing", "findings", "listing", "panel"]
-
 AIM = 8.0  # agreeing digits, on every parameter and standard error
 WIDEST = 100  # columns: on a narrower screen the tables have fewer
 SCHEMA = 2  # of the JSON: counts up when a name changes or goes

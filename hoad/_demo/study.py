@@ -13,8 +13,6 @@ from hoad._demo.fit import Fit, LeastSquares, fit, standard_errors
 from hoad._demo.models import Array
 from hoad._demo.nist import agreeing_digits
 
-__all__ = ["DOUBLE_DIGITS", "Agreement", "HessianComparison", "Study", "compare_hessians", "study"]
-
 DOUBLE_DIGITS = float(-np.log10(np.finfo(float).eps))
 # With fewer digits than these, a fit has found another minimum than NIST's.
 SAME_MINIMUM = 6.0

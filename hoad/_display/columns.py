@@ -162,7 +162,8 @@ class Columns:
             if mark:
                 data["m"][k] = mark
             if node.number in guards:
-                data["g"][k] = [self._guard(*guard) for guard in guards[node.number]]
+                places = [(was, f" at {self.shared.short(at)}" if at else "") for was, at in guards[node.number]]
+                data["g"][k] = [value_text(was) + place for was, place in places]
             if is_ordered(node, tape):
                 data["o"].append(k)
             if isinstance(node.parameters.get("program"), Program):
@@ -191,9 +192,6 @@ class Columns:
         """The places of the nodes of these numbers, as far as they are of the tape that begins at `first`."""
         size = len(self.data["n"])
         return sorted({k for j in numbers if isinstance(j, int) and first <= (k := self._place(j)) < size})
-
-    def _guard(self, was: Any, where: str | None) -> str:
-        return value_text(was) + (f" at {self.shared.short(where)}" if where else "")
 
     def _adjoints(self, tape: Tape) -> list[Any]:
         """(input, the output that is its adjoint, that as text): an output may be a constant, or an earlier node."""

@@ -102,14 +102,6 @@ def _prefix(x: Operation) -> str:
     return f"{x.primitive.symbol}({operand})" if operand.startswith("-") else f"{x.primitive.symbol}{operand}"
 
 
-def _mask(x: Operation) -> str:
-    return f"where({x.operand(0)}, {x.operand(1)}, 0)"
-
-
-def _astype(x: Operation) -> str:
-    return _function(x, dtype=np.dtype(x.node.parameters["dtype"]))
-
-
 def _reduction(x: Operation) -> str:
     """Axes as NumPy takes them, and the shape only where it does not follow from them."""
     shape = x.shape(0)
@@ -129,18 +121,14 @@ def _transpose(x: Operation) -> str:
 # ---- places in arrays -----------------------------------------------------------------------------------------------
 
 
-def _item(x: Operation) -> str:
-    return x.operand(0) + item_text(x.shape(0), x.node.parameters["index"])
+def _flat(shape: tuple[int, ...]) -> str:
+    return "" if len(shape) == 1 else ".flat"
 
 
 def _getitem(x: Operation) -> str:
     taken, strides, offset = (x.node.parameters[key] for key in ("shape", "strides", "offset"))
     index = slice_text(x.shape(0), taken, strides, offset) if x.shape(0) else None
     return _function(x) if index is None else x.operand(0) + index
-
-
-def _gather(x: Operation) -> str:
-    return f"{x.operand(0)}{'' if len(x.shape(0)) == 1 else '.flat'}[{x.operand(1)}]"
 
 
 def _assemble(x: Operation) -> str:
@@ -160,7 +148,7 @@ def _pieces(x: Operation) -> Iterator[str]:
     k = len(offsets)
     for place in x.node.parameters["parts"]:
         if place is None:
-            yield f"{'' if len(shape) == 1 else '.flat'}[{x.operand(k + 1)}] += {x.operand(k)}"
+            yield f"{_flat(shape)}[{x.operand(k + 1)}] += {x.operand(k)}"
             k += 2
         else:
             yield f"{_place(x, *place)} += {x.operand(k)}"
@@ -181,11 +169,11 @@ NOTATION: dict[Primitive, Callable[[Operation], str]] = {
     prim.RESULT: lambda x: _function(replace(x, names={})),  # of all results: a name is that of the first alone
     prim.ABSOLUTE: lambda x: _function(x, "abs"),
     prim.SELECT: lambda x: _function(x, "where"),
-    prim.MASK: _mask,
-    prim.ASTYPE: _astype,
+    prim.MASK: lambda x: f"where({x.operand(0)}, {x.operand(1)}, 0)",
+    prim.ASTYPE: lambda x: _function(x, dtype=np.dtype(x.node.parameters["dtype"])),
     prim.TRANSPOSE: _transpose,
-    prim.ITEM: _item,
+    prim.ITEM: lambda x: x.operand(0) + item_text(x.shape(0), x.node.parameters["index"]),
     prim.GETITEM: _getitem,
-    prim.GATHER_ITEMS: _gather,
+    prim.GATHER_ITEMS: lambda x: f"{x.operand(0)}{_flat(x.shape(0))}[{x.operand(1)}]",
     prim.ASSEMBLE: _assemble,
 }

@@ -145,7 +145,9 @@ def make_sections(program: Program, rows: int | None, ascii: bool = False) -> tu
     legend = legend_of(cell for section in sections for row in section.table for cell in row)
     if not ascii:
         return sections, legend
-    return list(map(_section_in_ascii, sections)), list(map(in_ascii, legend))
+    tables = [[tuple(map(in_ascii, row)) for row in section.table] for section in sections]
+    plain = [replace(x, heading=in_ascii(x.heading), table=table) for x, table in zip(sections, tables, strict=True)]
+    return plain, list(map(in_ascii, legend))
 
 
 def legend_of(texts: Iterable[str]) -> list[str]:
@@ -157,11 +159,6 @@ def legend_of(texts: Iterable[str]) -> list[str]:
 def in_ascii(text: str) -> str:
     """A text in ASCII: the signs of adjoints and products as near as they come, the rest as escapes."""
     return text.translate(ASCII).encode("ascii", "backslashreplace").decode("ascii")
-
-
-def _section_in_ascii(section: Section) -> Section:
-    table = [tuple(map(in_ascii, row)) for row in section.table]
-    return replace(section, heading=in_ascii(section.heading), table=table)
 
 
 def _section(index: int, tape: Tape, rows: int | None) -> Section:
@@ -201,12 +198,8 @@ def heading_of(tape: Tape) -> str:
 
 def _listed(numbers: Sequence[int | Constant]) -> str:
     few = numbers if len(numbers) <= MOST_LISTED else (*numbers[:3], None, numbers[-1])
-    texts = ["..." if n is None else _reference(n) for n in few]
+    texts = ["..." if n is None else constant_text(n.value) if isinstance(n, Constant) else f"@{n}" for n in few]
     return ", ".join(texts) + (f" ({len(numbers)} in all)" if len(few) < len(numbers) else "")
-
-
-def _reference(operand: int | Constant) -> str:
-    return constant_text(operand.value) if isinstance(operand, Constant) else f"@{operand}"
 
 
 # ---- adjoints -------------------------------------------------------------------------------------------------------
@@ -287,7 +280,8 @@ def _aligned(section: Section) -> list[str]:
     rows = [[first, *(cells[k] for k in kept)] for (first, *_), cells in zip(wrapped, table, strict=True)]
     lines = [section.titles, *rows]
     widths = [max(map(_width, column)) for column in zip(*lines, strict=True)]
-    texts = ["  ".join(["", *_padded(line, widths)]).rstrip() for line in lines]
+    padded = [[x + " " * (width - _width(x)) for x, width in zip(line, widths, strict=True)] for line in lines]
+    texts = ["  ".join(["", *line]).rstrip() for line in padded]
     rests = [[], *(rest for _, *rest in wrapped)]
     return ["\n  ".join([text, *rest]) for text, rest in zip(texts, rests, strict=True)]
 
@@ -299,10 +293,6 @@ def _wrapped(text: str, indent: int) -> list[str]:
     held = INSEPARABLE.sub(lambda found: found[0].replace(" ", "\xa0"), text)
     lines = textwrap.wrap(held, WIDEST, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
     return [line.replace("\xa0", " ") for line in lines]
-
-
-def _padded(cells: Iterable[str], widths: Iterable[int]) -> list[str]:
-    return [cell + " " * (width - _width(cell)) for cell, width in zip(cells, widths, strict=True)]
 
 
 def _width(text: str) -> int:

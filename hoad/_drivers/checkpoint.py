@@ -209,6 +209,3 @@ def _check_state(carry: Numbers, avals: tuple[AbstractValue, ...]) -> None:
             )
     if not carry.places:
         raise DTypeError("the state of a checkpointed loop is made of floats, but holds none.")
-
-
-__all__ = ["checkpoint", "checkpointed_loop"]

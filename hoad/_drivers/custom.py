@@ -412,6 +412,3 @@ def custom_vjp(f: Any = None, nondiff_argnums: int | tuple[int, ...] = ()) -> An
         return functools.partial(custom_vjp, nondiff_argnums=nondiff_argnums)
     check_function("custom_vjp", f)
     return CustomVJP(f, nondiff_argnums)
-
-
-__all__ = ["CustomVJP", "custom_vjp"]

@@ -172,7 +172,8 @@ def derivatives(f: Callable[..., Any], n: int, *, argnums: int = 0) -> Callable[
         found = [_spread(c, x) for c in found]
         last = min(n, MOST_SWEEPS)
         # jit would ask at every replay, which costs more than the orders do
-        if not any(map(_is_replayed, found)) and not all(_is_finite(c[1 : last + 1], x) for c in found):
+        is_replayed = any(is_traced(c) and graph_of(c).is_guarded for c in found)
+        if not is_replayed and not all(_is_finite(c[1 : last + 1], x) for c in found):
             orders = _by_sweeps("derivatives", f, 0, last, x, args, kwargs, np.iscomplexobj(x))[1]
             found = [_repaired(c, ys) for c, ys in zip(found, zip(*orders, strict=True), strict=True)]
         return arranged(parts, found)
@@ -242,7 +243,9 @@ def _by_series(f: Callable[[Any], Any], n: int, x: Any, holomorphic: bool) -> An
         suspect = holomorphic and expansion.takes_apart()
         if suspect and n <= MOST_SWEEPS:
             return None
-        found = [_at_shape(c[n], np.shape(x)) for c in expansion.coefficients()]
+        found, shape = [c[n] for c in expansion.coefficients()], np.shape(x)
+        if shape:  # a number is that of a constant
+            found = [y if np.shape(y) == shape else np.broadcast_to(y, shape) for y in found]
         found = d.results([d.operand(y) for y in found])
     if suspect:
         check_holomorphic("derivative", f, x, None, n)
@@ -262,16 +265,6 @@ def _is_finite(y: Any, x: Any) -> bool:
     if not graph.valued or is_repeated(y):
         return True
     return bool(np.all(np.isfinite(y if graph.is_guarded else plain_value(y))))
-
-
-def _is_replayed(y: Any) -> bool:
-    """Whether `jit` records a derivative."""
-    return is_traced(y) and bool(graph_of(y).is_guarded)
-
-
-def _at_shape(y: Any, shape: tuple[int, ...]) -> Any:
-    """A derivative in the shape of x where that is an array; a number is that of a constant."""
-    return y if not shape or np.shape(y) == shape else np.broadcast_to(y, shape)
 
 
 def _has_series(x: Any, n: int, holomorphic: bool) -> bool:

@@ -176,15 +176,3 @@ def _raise_not_holomorphic(driver: str, asked: str, advice: str) -> NoReturn:
         f"{driver}{asked}, but f is not holomorphic here: it does not satisfy the equations of Cauchy and Riemann "
         f"(conj, real, imag and abs do not). {advice}"
     )
-
-
-__all__ = [
-    "TURN",
-    "check_cauchy_riemann",
-    "check_derivative",
-    "check_gradient",
-    "check_hessian",
-    "check_jacobian",
-    "check_series",
-    "check_turned",
-]

@@ -42,11 +42,7 @@ def laplacian(f: Callable[..., Any]) -> Callable[..., Any]:
 
     Raises
     ------
-    ArgumentError
-        If f cannot be called.
-    ShapeError
-        If x is empty.
-    %(point_raises)s
+    %(array_raises)s
 
     Notes
     -----
@@ -99,11 +95,7 @@ def biharmonic(f: Callable[..., Any]) -> Callable[..., Any]:
 
     Raises
     ------
-    ArgumentError
-        If f cannot be called.
-    ShapeError
-        If x is empty.
-    %(point_raises)s
+    %(array_raises)s
 
     Notes
     -----
@@ -135,11 +127,7 @@ def hessian_diagonal(f: Callable[..., Any]) -> Callable[..., Any]:
 
     Raises
     ------
-    ArgumentError
-        If f cannot be called.
-    ShapeError
-        If x is empty.
-    %(point_raises)s
+    %(array_raises)s
 
     Notes
     -----
@@ -262,12 +250,13 @@ def _grouped(directions: tuple[Any, ...]) -> tuple[list[Any], MultiIndex]:
     distinct: list[Any] = []
     times: list[int] = []
     for v in map(_direction, directions):
-        at = next((k for k, w in enumerate(distinct) if _is_same(v, w)), None)
-        if at is None:
+        for k, w in enumerate(distinct):
+            if v is w or (not is_traced(v) and not is_traced(w) and np.array_equal(v, w)):
+                times[k] += 1
+                break
+        else:
             distinct.append(v)
             times.append(1)
-        else:
-            times[at] += 1
     return distinct, tuple(times)
 
 
@@ -280,10 +269,3 @@ def _direction(v: Any) -> Any:
         raise DTypeError("directional_derivative takes real directions, but was given a complex one.")
     check_finite("directional_derivative", v)
     return v if is_traced(v) else v.astype(np.float64)
-
-
-def _is_same(v: Any, w: Any) -> bool:
-    return v is w or (not is_traced(v) and not is_traced(w) and np.array_equal(v, w))
-
-
-__all__ = ["biharmonic", "directional_derivative", "hessian_diagonal", "laplacian"]

@@ -11,7 +11,7 @@ from hoad._core.graph.tape import AbstractValue, intern_aval
 from hoad._core.record.recording import Recording, inline, lowered
 from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.context import WATCHERS, is_open
-from hoad._numpy import as_traced
+from hoad._numpy.registry import as_traced
 from hoad._pytree.containers import Forms, Name, regrouped, spread
 from hoad.errors import DTypeError, ShapeError, TracedValueError, count
 

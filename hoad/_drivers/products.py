@@ -300,14 +300,6 @@ def hvp(
     -------
     %(hessian_product)s
 
-    Raises
-    ------
-    ShapeError
-        If f(x) is not a scalar, or v does not have the shape of x.
-    DTypeError
-        If an argument is neither a float nor a complex number and contains none, f(x) is complex, or v has another
-        dtype.
-
     Notes
     -----
     Cost: f once, traced, a reverse sweep and a forward sweep; no matrix is formed.
@@ -346,14 +338,6 @@ def vhp(
     Returns
     -------
     %(hessian_product)s
-
-    Raises
-    ------
-    ShapeError
-        If f(x) is not a scalar, or v does not have the shape of x.
-    DTypeError
-        If an argument is neither a float nor a complex number and contains none, f(x) is complex, or v has another
-        dtype.
 
     Notes
     -----

@@ -318,6 +318,3 @@ def _bounded(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], ini
             "its condition becomes false."
         )
     return val
-
-
-__all__ = ["fori_loop", "scan", "while_loop"]

@@ -273,6 +273,3 @@ def raise_missing(driver: str, f: Callable[..., Any], x: Any, direction: Any, n:
         f"is {order - 1}{advice} what holds there with np.where, or write f so that it has no such point, x**2 for "
         "np.sqrt(x**4)."
     )
-
-
-__all__ = ["arranged", "check_finite", "check_holomorphic", "expanded", "raise_missing", "taylor"]

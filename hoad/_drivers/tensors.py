@@ -129,7 +129,10 @@ def derivative_tensor(f: Callable[..., Any], k: int, *, packed: bool = False) ->
                 _check_entries(n, k)
             swept = _Swept(f, args, kwargs)
             try:
-                found = _by_lines(swept, x, k) if n == 1 or k <= TENSORS_BY_LINES else _by_variables(swept, x, k)
+                if n == 1 or k <= TENSORS_BY_LINES:
+                    found = _by_lines(swept, x, k)
+                else:  # by one variable after the other
+                    found = [np.moveaxis(y, 0, -1) for y in nested(swept, x, multi_indices(n, k))]
             except RuleError:  # of a rule that branches on values, which a series has not, but a sweep has
                 if k > 1:
                     raise
@@ -173,11 +176,6 @@ def _by_lines(swept: _Swept, x: Any, k: int) -> list[Any]:
         top = np.reshape(series[-1], (-1,)) if swept.by_reverse else series[-1]
         found.append(entries.combined(top)[..., entries.order])
     return found
-
-
-def _by_variables(swept: _Swept, x: Any, k: int) -> list[Any]:
-    """The same by one variable after the other."""
-    return [np.moveaxis(y, 0, -1) for y in nested(swept, x, multi_indices(int(np.size(x)), k))]
 
 
 def _unpacked(entries: Any, shape: tuple[int, ...], k: int) -> Any:
@@ -428,6 +426,3 @@ def _combined(family: Family, indices: list[MultiIndex], x: Any) -> list[Any]:
             made = scaled(made, np.reshape(back, (-1, *[1] * len(of))))
         found.append(made)
     return found
-
-
-__all__ = ["HIGHEST", "derivative_tensor", "differentiated", "partials", "unpack_tensor"]

@@ -13,7 +13,6 @@ from hoad._comparison.plain_calls import compared
 from hoad._core.base.threads import check_threads
 from hoad._core.graph.inspect import guard_rows
 from hoad._core.trace.traced import graph_of, is_traced, plain_value
-from hoad._program.program import Program
 from hoad._pytree.arguments import Key, Numbers, called, check_argument, check_function, packed
 from hoad._pytree.containers import Structure, flatten, kind_of
 from hoad._transform.composite import captured_program
@@ -107,7 +106,7 @@ def vmap(
     if executor is not None:
         from hoad._transform.executors import check_executor  # only here: it brings what processes talk by
 
-        check_executor("vmap", executor, threads)
+        check_executor(executor, threads)
     workers = threads if executor is None else executor
 
     @functools.wraps(f, updated=())
@@ -219,23 +218,15 @@ class _Lane:
         """Raise if another way through f gives something else; the inputs are some that take the two."""
         if self.results.like(other.results) and self.program.output_types == other.program.output_types:
             return
-        at = next(
-            (
-                f" at {os.path.basename(str(a[2]))}"
-                for a, b in zip(self.guards(), other.guards(), strict=False)
-                if _differ(a, b)
-            ),
-            "",
-        )
+        own, others = (guard_rows(lane.program[-1]._graph) for lane in (self, other))
+        pairs = zip(own, others, strict=False)
+        apart = [a[2] for a, b in pairs if not np.array_equal(a[1], b[1]) or a[2] != b[2]]  # by outcome, or by line
+        at = f" at {os.path.basename(str(apart[0]))}" if apart else ""
         raise ShapeError(
             f"vmap stacks the results of f, so that all must have one structure, shape and dtype. But input {k} gives "
             f"{self.described()}, and input {other_k}, which takes another branch{at}, {other.described()}. "
             "Return the same from both branches, with arrays padded to one shape, or take one result by np.where."
         )
-
-    def guards(self) -> list[Any]:
-        """(node, outcome, where) of the branches that were taken."""
-        return list(guard_rows(self.program[-1]._graph))
 
     def described(self) -> str:
         """What f gives, in words."""
@@ -246,7 +237,7 @@ class _Lane:
     def arranged(self, values: list[Any], out_axes: Axes) -> Any:
         """The container of results, with the axis of the inputs where it is asked for."""
         axes = _spread(out_axes, self.results.filled([0.0] * len(values)), "out_axes")
-        varies = _varies(self.program, self.takes)
+        varies = self.program._lowered([letter == "x" for letter in self.takes]).varying_outputs
         return self.results.filled(
             _stacked(value, axes[at], varying, self.results.structure.path(at))
             for at, value, varying in zip(self.results.places, values, varies, strict=True)
@@ -282,11 +273,6 @@ def _merged(groups: list[_Group]) -> list[Any]:
     return [np.concatenate(parts)[order] for parts in zip(*[found for _, _, found in groups], strict=True)]
 
 
-def _varies(program: Program, takes: str) -> list[bool]:
-    """Which outputs depend on inputs that vary."""
-    return program._lowered([letter == "x" for letter in takes]).varying_outputs
-
-
 def _first(rows: Any) -> Any:
     """The first input, or what stands for one where there is none."""
     return rows[0] if rows.shape[0] else np.ones(rows.shape[1:], rows.dtype)[()]
@@ -296,11 +282,6 @@ def _plain(x: Any, where: str | None) -> Any:
     if is_traced(x) and not graph_of(x).valued:
         raise ArgumentError(f"vmap cannot tell which branch each input takes at {where}: they have no values.")
     return plain_value(x)
-
-
-def _differ(a: Any, b: Any) -> bool:
-    """Whether two guards, at the same place of two recordings, have other outcomes."""
-    return not np.array_equal(a[1], b[1]) or a[2] != b[2]
 
 
 # ---- axes -----------------------------------------------------------------------------------------------------------
@@ -382,6 +363,3 @@ def _length(rows: list[Any], axis_size: int | None, names: list[_Name]) -> int:
     found = ", ".join(f"{name} has {row.shape[0]}" for name, row in zip(names, rows, strict=True))
     said = "" if axis_size is None else f", and axis_size={axis_size}"
     raise ShapeError(f"vmap needs the same number of inputs in every argument, but {found}{said}.")
-
-
-__all__ = ["vmap"]

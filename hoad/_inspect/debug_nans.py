@@ -146,6 +146,3 @@ class debug_nans(contextlib.ContextDecorator):
 
 def _search() -> Any:
     return importlib.import_module("hoad._inspect.nonfinite_search")
-
-
-__all__ = ["Mask", "Test", "debug_nans"]

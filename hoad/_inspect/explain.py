@@ -18,14 +18,14 @@ from hoad._core.record.recording import Extension
 from hoad._display.notation import operation_text
 from hoad._display.values import shape_text
 from hoad._inspect import debug_nans
+from hoad._inspect.origin import input_names, leaf_names, name_of
 from hoad._ops.dependence import Sets, links
 from hoad._ops.primitives import INPUT, RESULT
 from hoad._program.callee import Callee
 from hoad._program.program import Program
 from hoad._program.record import recorded_as
 from hoad._program.tape import Tape
-from hoad._pytree.arguments import called, check_function
-from hoad._pytree.containers import Forms
+from hoad._pytree.arguments import check_function
 from hoad._transform.loops import Loop
 from hoad.errors import ArgumentError, NoRuleError, count
 
@@ -183,10 +183,10 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
             "derivative that is being taken. Pass hoad.value(x).",
         )
     tape = program[0]
-    name = getattr(f, "__name__", type(f).__name__)
-    name = "f" if name == "<lambda>" else name
-    inputs = _numbers(tape._graph, tape._inputs, _named([called(f, k) for k in range(len(args))], tape._takes))
-    outputs = _numbers(tape._graph, tape._outputs, _named([name], tape._gives, len(tape._outputs)))
+    name, n = name_of(f), len(tape._outputs)
+    inputs = _numbers(tape._graph, tape._inputs, input_names(f, tuple(range(len(args))), tape._takes))
+    results = [f"{name}[{k}]" for k in range(n)] if tape._gives is None and n > 1 else leaf_names([name], tape._gives)
+    outputs = _numbers(tape._graph, tape._outputs, results)
     spread = _Spread(tape._graph, tape._end, tape._inputs, inputs)
     depends = {
         (output.name, x.name): table
@@ -203,7 +203,7 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
         outputs=outputs,
         depends=depends,
         flat=flat,
-        branches=tuple(_branch(tape, *row) for row in tape.guards),
+        branches=tuple(Branch(_condition(tape, number), outcome, where) for number, outcome, where in tape.guards),
         captured=_captured(tape),
         escaped=tuple(dict.fromkeys(listener.escaped)),
         operations=dict(operations.most_common()),
@@ -211,16 +211,6 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
         warnings=tuple(_warnings(tape, spread, inputs, outputs, depends, flat)),
         program=program,
     )
-
-
-def _named(names: list[str], forms: Forms | None, leaves: int = 0) -> list[str]:
-    """What to call the leaves of arguments, or of a result that may be a tuple of numbers."""
-    if forms is None:
-        return [f"{names[0]}[{k}]" for k in range(leaves)] if leaves > 1 else names
-    found = []
-    for name, parts in zip(names, forms, strict=True):
-        found += [name] if parts is None else [name + parts.structure.path(place) for place in parts.places]
-    return found
 
 
 def _numbers(graph: Graph, operands: Sequence[int], names: list[str]) -> tuple[Number, ...]:
@@ -376,16 +366,11 @@ def _flat(
 # ---- what else was recorded -----------------------------------------------------------------------------------------
 
 
-def _branch(tape: Tape, number: int, outcome: Any, where: str | None) -> Branch:
+def _condition(tape: Tape, number: int) -> str:
+    """The operation of a node, with the numbers that it compares in the place of their nodes."""
     node = tape._node(number - 1)
-    names = {k: node_value for k in node.parents if (node_value := _value_text(tape, k))}
-    return Branch(operation_text(node, tape, names), outcome, where)
-
-
-def _value_text(tape: Tape, number: int) -> str:
-    """A number that is compared, as text; nothing for an array."""
-    value = node_row(tape._graph, number - 1)[4]
-    return repr(value) if isinstance(value, float) else ""
+    values = {k: node_row(tape._graph, k - 1)[4] for k in node.parents}
+    return operation_text(node, tape, {k: repr(x) for k, x in values.items() if isinstance(x, float)})
 
 
 def _captured(tape: Tape) -> tuple[Captured, ...]:
@@ -481,6 +466,3 @@ def _shape(shape: tuple[int, ...]) -> str:
 
 def _at(where: str | None) -> str:
     return "" if where is None else f" at {where}"
-
-
-__all__ = ["Branch", "Captured", "Explanation", "Number", "explain"]

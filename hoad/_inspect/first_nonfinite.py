@@ -18,16 +18,13 @@ from hoad._core.graph.inspect import const_value, node_row, operand_avals
 from hoad._core.graph.primitive import UFUNC
 from hoad._core.graph.tape import AbstractValue, Graph
 from hoad._core.record.recording import evaluate_nodes
-from hoad._core.trace.coerce import new_input
-from hoad._core.trace.traced import node_of
 from hoad._inspect.debug_nans import Mask, Test
 from hoad._ops.dependence import links
 from hoad._ops.primitives import INPUT, MASK, RESULT, SELECT
-from hoad._program.callee import Callee, called
+from hoad._program.callee import Callee
 from hoad._program.program import Program
-from hoad._program.tape import Tape
-from hoad._transform.adjoint import adjoint_of
 from hoad._transform.checkpoint_segments import Span
+from hoad._transform.composite import adjoint_along
 from hoad._transform.loops import Loop
 
 LONG = 64  # steps of a loop after which a search goes to where the trouble began at once
@@ -240,20 +237,8 @@ def _program_of_span(span: Span, values: list[Any]) -> tuple[Program, list[Any],
         program, constants, _ = loop.recorded(span._low, primal)
         place = f"step {span._low} of a loop"
     else:
-        program = _of_halves(span)
-    for k, (linear, strong) in enumerate(span._path):
-        program = adjoint_of(program, linear, k == 0, strong)
-    return program, constants, place
-
-
-def _of_halves(span: Span) -> Program:
-    loop, middle, graph = span._loop, (span._low + span._high) // 2, Graph(False)
-    inputs = [new_input(graph, aval) for aval in (*loop.state, *loop.args)]
-    between = called(Span(loop, span._low, middle, span._slots), tuple(inputs))
-    state = called(Span(loop, middle, span._high, span._slots), (*between, *inputs[len(loop.state) :]))
-    outputs = [node_of(x) for x in state]
-    window = (0, outputs[-1] + 1, 0, 0)
-    return Program([Tape(graph, window, [node_of(x) for x in inputs], outputs, "primal", len(outputs) == 1)])
+        program = span._two_spans((span._low + span._high) // 2)
+    return adjoint_along(span._path, program), constants, place
 
 
 def _transposed(callee: Any) -> tuple[bool, ...]:
@@ -302,11 +287,6 @@ class _Steps:
         """The items of what is carried into a step that are not finite, by the output that gave them."""
         found = {k: test.items(value) for k, value in zip(self.returned, self.states[t], strict=True)}
         return {k: mask for k, mask in found.items() if mask.any()}
-
-
-def _within_loop(x: Operation, mask: Mask, test: Test) -> tuple[Passed, Inner | None]:
-    """As of a program, through the steps from the last to the first."""
-    return within_loop(x.params[0], x.values, x.which, mask, test)
 
 
 def within_loop(loop: Loop, values: Sequence[Any], which: int, mask: Mask, test: Test) -> tuple[Passed, Inner | None]:
@@ -361,18 +341,5 @@ def _earlier(steps: _Steps, t: int, asked: Passed, test: Test) -> tuple[int, Pas
 
 WITHIN: dict[str, Callable[[Operation, Mask, Test], tuple[Passed, Inner | None] | None]] = {
     "call": _within_call,
-    "scan": _within_loop,
+    "scan": lambda x, mask, test: within_loop(x.params[0], x.values, x.which, mask, test),
 }
-
-__all__ = [
-    "FirstNonfinite",
-    "Inner",
-    "Mask",
-    "Operation",
-    "Test",
-    "earliest",
-    "find_causes",
-    "operation_of",
-    "valued",
-    "within_loop",
-]

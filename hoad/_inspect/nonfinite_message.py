@@ -32,16 +32,18 @@ DOMAIN = "Keep its argument within the domain, with np.clip."
 
 # What helps where the value of an operation is not finite, and where a derivative of it is not: advice, which is this
 # file's alone, by the names of NumPy.
-OF_VALUES = {
+OF_BOTH = {
     "divide": DIVIDE,
-    "sqrt": "Keep its argument from falling below 0: np.sqrt(np.maximum(x, 0.0)).",
-    "power": "Take only integer powers of a negative base, and only powers >= 0 of 0; choose with np.where.",
     **dict.fromkeys(("log", "log2", "log10", "log1p"), LOG),
     **dict.fromkeys(("exp", "exp2", "expm1", "cosh", "sinh"), EXP),
     **dict.fromkeys(("arcsin", "arccos", "arctanh", "arccosh"), DOMAIN),
+}
+OF_VALUES = OF_BOTH | {
+    "sqrt": "Keep its argument from falling below 0: np.sqrt(np.maximum(x, 0.0)).",
+    "power": "Take only integer powers of a negative base, and only powers >= 0 of 0; choose with np.where.",
     **dict.fromkeys(("multiply", "add", "subtract", "square", "sum", "matmul"), OVERFLOW),
 }
-OF_DERIVATIVES = {
+OF_DERIVATIVES = OF_BOTH | {
     "sqrt": (
         "Its slope at 0 is infinite: np.hypot and np.linalg.norm have the subgradient 0 there; or write "
         "np.where(x > 0, np.sqrt(x), 0.0), which is safe in derivatives too."
@@ -50,10 +52,6 @@ OF_DERIVATIVES = {
         "At 0 a power has derivatives up to its exponent only, unless that is whole: write "
         "np.where(x > 0, x**y, 0.0), which is safe in derivatives too."
     ),
-    "divide": DIVIDE,
-    **dict.fromkeys(("log", "log2", "log10", "log1p"), LOG),
-    **dict.fromkeys(("exp", "exp2", "expm1", "cosh", "sinh"), EXP),
-    **dict.fromkeys(("arcsin", "arccos", "arctanh", "arccosh"), DOMAIN),
 }
 
 
@@ -116,13 +114,13 @@ def _of_given(story: Story, nonfinite: FirstNonfinite, x: Operation, found: Orig
     """Of an input, or a constant, that was not finite before."""
     of_input = nonfinite.operand is None or x.primitive is IDENTITY
     value = x.value if nonfinite.operand is None else x.values[nonfinite.operand]
-    index, number = _first(nonfinite, value)
+    index, number = _first(nonfinite.items, value)
     if of_input and place:
         told = f"an input{place} is already {_kind(number)}. Give finite ones"
     elif of_input:
         name = story.name(nonfinite.node)
         called = "a seed" if name is None else f"the argument {name}"
-        told = f"{called}{_item(index, np.shape(value))} is already {_kind(number)}. Give a finite one"
+        told = f"{called}{_index(index) if index else ''} is already {_kind(number)}. Give a finite one"
     else:
         what = "a constant" if not np.shape(value) else f"item {_index(index)} of an array of shape {np.shape(value)}"
         told = f"{what} that {x.primitive.name} takes{_at(found)}{place} is already {_kind(number)}. Give a finite one"
@@ -132,11 +130,11 @@ def _of_given(story: Story, nonfinite: FirstNonfinite, x: Operation, found: Orig
 
 
 def _of_operation(nonfinite: FirstNonfinite, x: Operation, found: Origin, gave: str, place: str) -> NanError:
-    index, number = _first(nonfinite, x.value)
+    index, number = _first(nonfinite.items, x.value)
     operands, primitive = _operands(x, index), x.primitive
-    told = f"{_text(primitive, operands)} = {_number(number)}"
+    told = f"{_text(primitive, operands)} = {number!r}"
     if not _is_pointwise(x) and np.shape(x.value):
-        told = f"item {_index(index)} of {_text(primitive, operands)} is {_number(number)}"
+        told = f"item {_index(index)} of {_text(primitive, operands)} is {number!r}"
     elif index:
         others = int(nonfinite.items.sum()) - 1
         told += f", item {_index(index)} of shape {np.shape(x.value)}" + (f" and {others} more" if others else "")
@@ -147,7 +145,7 @@ def _of_operation(nonfinite: FirstNonfinite, x: Operation, found: Origin, gave: 
 
 def _of_rule(nonfinite: FirstNonfinite, x: Operation, found: Origin, gave: str, place: str) -> NanError:
     """Of a constant that a rule, or a seed, puts into a derivative."""
-    index, number = _first(nonfinite, x.values[nonfinite.operand or 0])
+    index, number = _first(nonfinite.items, x.values[nonfinite.operand or 0])
     told = f"a constant of the rule, or of the seed, is {_kind(number)} there"
     error = NanError(f"{gave}. {_appears(nonfinite, x, found, index, place)}: {told}. {POLE}")
     error.operation, error.operands, error.result, error.index = x.primitive.name, (number,), number, index
@@ -171,9 +169,9 @@ def _advice(nonfinite: FirstNonfinite, x: Operation, found: Origin) -> str:
     return OF_DERIVATIVES.get(operation_of(nonfinite.graph, found.swept).primitive.name, of_value)
 
 
-def _first(nonfinite: FirstNonfinite, value: Any) -> tuple[tuple[int, ...], Any]:
+def _first(items: Mask, value: Any) -> tuple[tuple[int, ...], Any]:
     """The index of the first item that counts, and the item."""
-    k = int(np.argmax(nonfinite.items))
+    k = int(np.argmax(items))
     index = tuple(int(i) for i in np.unravel_index(k, np.shape(value)))
     return index, np.ravel(value)[k].item()
 
@@ -194,16 +192,12 @@ def _is_pointwise(x: Operation) -> bool:
 
 def _text(primitive: Primitive, operands: tuple[Any, ...]) -> str:
     """The operation on values, as a reader of NumPy knows it."""
-    shown = [_number(x) if isinstance(x, (int, float, complex)) else constant_text(x) for x in operands]
+    shown = [repr(x) if isinstance(x, (int, float, complex)) else constant_text(x) for x in operands]
     symbol = primitive.symbol
     if symbol is not None and len(shown) == 2:
         left, right = (f"({x})" if x.startswith("-") else x for x in shown)
         return f"{left} {OF_STRONG.get(symbol, symbol)} {right}"
     return f"{primitive.name if symbol is None else symbol}({', '.join(shown)})"
-
-
-def _number(x: Any) -> str:
-    return repr(x)
 
 
 def _kind(x: Any) -> str:
@@ -214,21 +208,11 @@ def _index(index: tuple[int, ...]) -> str:
     return f"[{', '.join(map(str, index))}]"
 
 
-def _item(index: tuple[int, ...], shape: tuple[int, ...]) -> str:
-    return _index(index) if shape else ""
-
-
 def _at(found: Origin) -> str:
     return "" if found.where is None else f" at {found.where}"
 
 
 def given(title: str, value: Any, items: Mask, placed: bool = True) -> str:
     """What a computation gave: ``"grad of f gave nan at [3]"``."""
-    k = int(np.argmax(items))
-    number = np.ravel(value)[k].item()
-    shape = np.shape(value)
-    index = tuple(int(i) for i in np.unravel_index(k, shape))
+    index, number = _first(items, value)
     return f"{title} gave {_kind(number)}{' at ' + _index(index) if index and placed else ''}"
-
-
-__all__ = ["given", "nan_error"]

@@ -93,6 +93,3 @@ def _tell(
     causes = find_causes(graph, wanted, test)
     nonfinites = causes.nonfinites + [FirstNonfinite(graph, i, items) for i, items in causes.inputs.items()]
     raise nan_error(story, earliest(nonfinites), gave) if nonfinites else constant_error(gave)
-
-
-__all__ = ["applied", "lanes", "looped", "recorded", "replayed", "swept"]

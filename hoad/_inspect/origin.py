@@ -30,8 +30,8 @@ class Recorded:
     def __init__(self, graph: Graph, asked: Any, inputs: list[int]) -> None:
         self._graph = graph
         driver, f, keys, forms = asked or ("this derivative", None, (), None)
-        self.title = driver if f is None else f"{driver} of {_called(f)}"
-        self._names = dict(zip(inputs, _names(f, keys, forms), strict=False))
+        self.title = driver if f is None else f"{driver} of {name_of(f)}"
+        self._names = dict(zip(inputs, input_names(f, keys, forms), strict=False))
 
     def swept(self, i: int) -> tuple[int, str] | None:
         """(the node whose sweep emitted node i, or -1; the mode of the sweep), None if it was recorded."""
@@ -67,9 +67,9 @@ class Taped:
         self._transposed = [False] * (len(self._tapes) - len(transposed)) + list(transposed)  # of each tape
         first = self._tapes[0]
         f = first._source[0] if first._source is not None else None
-        self.title = title if f is None else f"{title} of {_called(f)}"
+        self.title = title if f is None else f"{title} of {name_of(f)}"
         keys = tuple(range(len(first._takes or first._inputs)))
-        self._names = dict(zip(first._inputs, _names(f, keys, first._takes), strict=False))
+        self._names = dict(zip(first._inputs, input_names(f, keys, first._takes), strict=False))
         self._lines: list[str | None] | None = None
 
     def swept(self, i: int) -> tuple[int, str] | None:
@@ -132,19 +132,20 @@ def origin(story: Story, i: int) -> Origin:
     return Origin(story.where(k), order, mode, swept)
 
 
-def _called(f: Any) -> str:
+def name_of(f: Any) -> str:
+    """What messages call a function."""
     name = getattr(f, "__name__", type(f).__name__)
     return "f" if name == "<lambda>" else name
 
 
-def _names(f: Any, keys: tuple[Key, ...], forms: Forms | None) -> list[str]:
+def input_names(f: Any, keys: tuple[Key, ...], forms: Forms | None) -> list[str]:
     """What the user calls the inputs, leaf by leaf."""
+    return leaf_names([called(f, key) for key in keys], forms)
+
+
+def leaf_names(names: list[str], forms: Forms | None) -> list[str]:
+    """What to call the leaves of arguments or results with these names."""
     found = []
-    for n, key in enumerate(keys):
-        name = called(f, key)
-        parts = None if forms is None else forms[n]
+    for name, parts in zip(names, forms or [None] * len(names), strict=True):
         found += [name] if parts is None else [name + parts.structure.path(place) for place in parts.places]
     return found
-
-
-__all__ = ["Origin", "Recorded", "Story", "Taped", "origin"]

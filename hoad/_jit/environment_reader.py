@@ -124,27 +124,6 @@ class Reader(Walk):
         if not isinstance(x.__self__, types.ModuleType):
             self.later(name, x.__self__)
 
-    def visit_method(self, name: str, x: types.MethodType) -> None:
-        self.later(name, x.__self__)
-        self.later(name, x.__func__)
-
-    def visit_slice(self, name: str, x: slice) -> None:
-        for part in (x.start, x.stop, x.step):
-            self.later(name, part)
-
-    def visit_property(self, name: str, x: property) -> None:
-        self.later(name, x.fget)
-
-    def visit_wrapper(self, name: str, x: Any) -> None:
-        self.later(name, x.__func__)
-
-    def visit_partial(self, name: str, x: functools.partial[Any]) -> None:
-        for part in (x.func, x.args, x.keywords):
-            self.later(name, part)
-
-    def visit_jitted(self, name: str, x: Jitted) -> None:
-        self.later(name, x.__wrapped__)
-
     def visit_primitive(self, name: str, x: Primitive) -> None:
         """What its rule reads, if that is run at every node: of another one hoad keeps what it gave once."""
         if x.per_call:
@@ -165,6 +144,18 @@ class Reader(Walk):
 
 
 Visit = Callable[[Reader, str, Any], None]
+
+
+def _parts(*names: str) -> Visit:
+    """A visit of what these attributes hold."""
+
+    def visit(reader: Reader, name: str, x: Any) -> None:
+        for part in names:
+            reader.later(name, getattr(x, part))
+
+    return visit
+
+
 VISITS: dict[type, Visit | None] = {
     tuple: Reader.visit_items,
     frozenset: Reader.visit_items,
@@ -178,16 +169,16 @@ VISITS: dict[type, Visit | None] = {
     types.ModuleType: Reader.visit_module,
     types.FunctionType: Reader.visit_function,
     types.BuiltinFunctionType: Reader.visit_builtin,
-    types.MethodType: Reader.visit_method,
+    types.MethodType: _parts("__self__", "__func__"),
     types.MethodWrapperType: Reader.visit_builtin,
-    slice: Reader.visit_slice,
-    property: Reader.visit_property,
-    staticmethod: Reader.visit_wrapper,
-    classmethod: Reader.visit_wrapper,
-    functools.partial: Reader.visit_partial,
+    slice: _parts("start", "stop", "step"),
+    property: _parts("fget"),
+    staticmethod: _parts("__func__"),
+    classmethod: _parts("__func__"),
+    functools.partial: _parts("func", "args", "keywords"),
     functools._lru_cache_wrapper: Reader.visit_cached,
     type: Reader.visit_class,
-    Jitted: Reader.visit_jitted,
+    Jitted: _parts("__wrapped__"),
     Primitive: Reader.visit_primitive,
     np.ufunc: Reader.visit_ufunc,
     DISPATCHED: Reader.visit_numpy,
@@ -196,6 +187,3 @@ VISITS: dict[type, Visit | None] = {
 }
 # Of these kinds nothing else is looked at. A `Choice` keeps a function that is in a cell beside it.
 WHOLE = (type, types.ModuleType, types.FunctionType, Choice, Jitted, Program, Tape)
-
-
-__all__ = ["Reader", "writes_outside"]

@@ -216,6 +216,3 @@ def _line(codes: Iterable[types.CodeType], place: Place) -> str:
     if not within and place.code is not None:
         within = f" ({os.path.basename(place.code.co_filename)}:{place.code.co_firstlineno})"
     return within
-
-
-__all__ = ["Stores"]

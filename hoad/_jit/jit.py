@@ -764,6 +764,3 @@ def _into(out: Any, result: Any) -> Any:
     for target, value in zip(targets, found, strict=True):
         target[...] = value
     return out
-
-
-__all__ = ["jit"]

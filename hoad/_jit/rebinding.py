@@ -38,10 +38,7 @@ class Rebinding:
     def fill(self, values: Sequence[Any]) -> None:
         """Put something in the place of each array."""
         for place, key, k in self.places:
-            if isinstance(place, dict):
-                place[key] = values[k]
-            else:
-                place.cell_contents = values[k]
+            _set(place, key, values[k])
 
     def finds(self, array: Array) -> bool:
         """Whether the rebinding, too, may come to an array by another way; or would not do what the original does."""
@@ -79,11 +76,15 @@ class Rebinding:
         if id(x) in self.arrays:
             self.places.append((place, key, self.arrays[id(x)]))
             x = None
-        held = self.rebinding(x)
-        if isinstance(place, dict):
-            place[key] = held
-        else:
-            place.cell_contents = held
+        _set(place, key, self.rebinding(x))
+
+
+def _set(place: Any, key: str, value: Any) -> None:
+    """Put a value into a cell, or under a key of a dict."""
+    if isinstance(place, dict):
+        place[key] = value
+    else:
+        place.cell_contents = value
 
 
 def rebinding_of(f: Any, arrays: Sequence[Array]) -> tuple[Rebinding, list[Array]]:
@@ -110,6 +111,3 @@ def _is_alike(x: Any, y: Any) -> bool:
         return np.array_equal(a, b)
     with np.errstate(all="ignore"):
         return np.allclose(a, b, rtol=ROUNDING * float(np.finfo(a.dtype).eps), atol=0.0, equal_nan=True)
-
-
-__all__ = ["Rebinding", "are_alike", "rebinding_of"]

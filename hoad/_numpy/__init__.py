@@ -4,7 +4,7 @@ One function, one implementation: ``__array_function__``, the methods and the op
 here raises `NoRuleError`.
 """
 
-from hoad._numpy import (
+from hoad._numpy import (  # noqa: F401  (each registers what it implements)
     advice,
     assignment,
     complex,
@@ -26,29 +26,3 @@ from hoad._numpy import (
     statistics,
     views,
 )
-from hoad._numpy.registry import as_traced, implements
-
-__all__ = [
-    "advice",
-    "as_traced",
-    "assignment",
-    "complex",
-    "contractions",
-    "creation",
-    "decompositions",
-    "fft",
-    "implements",
-    "indexing",
-    "logic",
-    "methods",
-    "products",
-    "rearranging",
-    "reductions",
-    "rewriting",
-    "searching",
-    "sequences",
-    "shape",
-    "squares",
-    "statistics",
-    "views",
-]

@@ -36,12 +36,9 @@ def real(x: Any) -> Any:
 @implements(np.imag)
 def imag(x: Any) -> Any:
     x = as_array(x)
-    return _as_whole(x, part(x, "imag")) if is_complex(x) else _nothing(x)
-
-
-def _nothing(x: Any) -> Any:
-    """The imaginary part of what is real: zeros that cannot be written to, as NumPy's."""
-    return np.broadcast_to(np.zeros((), x.dtype), x.shape)[()]
+    if is_complex(x):
+        return _as_whole(x, part(x, "imag"))
+    return np.broadcast_to(np.zeros((), x.dtype), x.shape)[()]  # which cannot be written to, as NumPy's
 
 
 def _as_whole(x: Any, of_x: Any) -> Any:

@@ -301,11 +301,6 @@ def kron(a: Any, b: Any) -> Any:
     return reshape(left * right, tuple(m * n for m, n in zip(rows, columns, strict=True)))
 
 
-@implements(np.linalg.matmul)
-def linalg_matmul(x1: Any, x2: Any, /) -> Any:
-    return matmul(x1, x2)
-
-
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, **options: Any) -> Any:
     only_defaults("vecdot", **options)
     x1, x2 = conjugate(as_traced(x1)), as_traced(x2)
@@ -390,9 +385,7 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     return apply_primitive(prim.GETITEM, (shape, strides, 0), a)
 
 
-@implements(np.linalg.diagonal)
-def linalg_diagonal(x: Any, /, *, offset: int = 0) -> Any:
-    return diagonal(x, offset, -2, -1)
+implements(np.linalg.diagonal)(lambda x, /, *, offset=0: diagonal(x, offset, -2, -1))
 
 
 @implements(np.trace, method="trace")
@@ -401,9 +394,7 @@ def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = 
     return sum(diagonal(a, offset, axis1, axis2), -1, dtype=dtype)
 
 
-@implements(np.linalg.trace)
-def linalg_trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
-    return trace(x, offset, -2, -1, dtype)
+implements(np.linalg.trace)(lambda x, /, *, offset=0, dtype=None: trace(x, offset, -2, -1, dtype))
 
 
 @implements(np.diag)

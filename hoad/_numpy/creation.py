@@ -14,12 +14,7 @@ from hoad._core.trace.coerce import check_class, holds_traced
 from hoad._core.trace.traced import BOXING, MAKERS, METHODS, Array, Scalar, is_traced
 from hoad._core.trace.views import as_written_to, constant_like
 from hoad._numpy.registry import FLOAT64, as_array, as_traced, implements, normal_axes, only_defaults
-from hoad._numpy.shape import (
-    astype,
-    broadcast_to,
-    ravel,
-    reshape,
-)
+from hoad._numpy.shape import astype, broadcast_to, ravel, reshape
 from hoad._ops import primitives as prim
 from hoad.errors import ShapeError
 

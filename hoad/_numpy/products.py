@@ -12,18 +12,12 @@ from hoad._numpy.complex import squared_size
 from hoad._numpy.indexing import where
 from hoad._numpy.reductions import max, min, sum
 from hoad._numpy.registry import as_traced, implements, normal_axis, only_defaults
-from hoad._numpy.shape import (
-    moveaxis,
-    ravel,
-    reshape,
-    squeeze,
-    transpose,
-)
+from hoad._numpy.shape import moveaxis, ravel, reshape, squeeze, transpose
 from hoad._numpy.spectra import decomposed, multiplied
 from hoad._ops import primitives as prim
 
 
-@implements(np.matmul)
+@implements(np.matmul, np.linalg.matmul)
 def matmul(a: Any, b: Any, /, **options: Any) -> Any:
     if options:
         only_defaults("matmul", **options)
@@ -166,9 +160,7 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
     return _vector_norm(x, ord, axes, keepdims)
 
 
-@implements(np.linalg.matrix_norm)
-def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
-    return norm(x, ord, (-2, -1), keepdims)
+implements(np.linalg.matrix_norm)(lambda x, /, *, keepdims=False, ord="fro": norm(x, ord, (-2, -1), keepdims))
 
 
 @implements(np.linalg.cond)

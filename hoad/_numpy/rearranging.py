@@ -17,16 +17,7 @@ from hoad._core.trace.traced import is_traced
 from hoad._numpy.creation import concatenate, stack
 from hoad._numpy.indexing import along_axis, getitem, where, whole
 from hoad._numpy.registry import Axis, as_traced, implements, normal_axes, normal_axis, only_defaults
-from hoad._numpy.shape import (
-    atleast_1d,
-    atleast_2d,
-    atleast_3d,
-    broadcast_to,
-    moveaxis,
-    ravel,
-    reshape,
-    swapaxes,
-)
+from hoad._numpy.shape import atleast_1d, atleast_2d, atleast_3d, broadcast_to, moveaxis, ravel, reshape, swapaxes
 from hoad._numpy.shape import copy as copied
 from hoad._ops import primitives as prim
 from hoad.errors import NoRuleError
@@ -53,6 +44,12 @@ def _refuse_traced(name: str, *options: Any) -> None:
             f"np.{name} takes shapes and places that are not traced ({here()}). Use hoad.value(n) where a plain number "
             "is meant."
         )
+
+
+def _flat_or(x: Any, axis: int | None) -> tuple[Any, int]:
+    """x and an axis of it; x in one dimension where there is none."""
+    x = as_traced(x)
+    return (ravel(x), 0) if axis is None else (x, normal_axis(axis, x.ndim))
 
 
 # ---- flipped and turned ---------------------------------------------------------------------------------------------
@@ -321,10 +318,8 @@ def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
 
 @implements(np.take_along_axis)
 def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
-    arr = as_traced(arr)
-    if axis is None:
-        arr, axis = ravel(arr), 0
-    return arr[along_axis(arr, indices, normal_axis(axis, arr.ndim))]
+    arr, axis = _flat_or(arr, axis)
+    return arr[along_axis(arr, indices, axis)]
 
 
 @implements(np.choose, method="choose")
@@ -381,39 +376,31 @@ def extract(condition: Any, arr: Any) -> Any:
 @implements(np.argsort, method="argsort")
 def argsort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
     only_defaults("argsort", order=order)
-    a = as_traced(a)
-    if axis is None:
-        a, axis = ravel(a), 0
-    return apply_primitive(prim.ARGSORT, (normal_axis(axis, a.ndim),), a)
+    a, axis = _flat_or(a, axis)
+    return apply_primitive(prim.ARGSORT, (axis,), a)
 
 
 @implements(np.sort)
 def sort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
     """Equal items keep their order, and so do their derivatives."""
     only_defaults("sort", order=order)
-    a = as_traced(a)
-    if axis is None:
-        a, axis = ravel(a), 0
+    a, axis = _flat_or(a, axis)
     return take_along_axis(a, argsort(a, axis), axis)
 
 
 @implements(np.argpartition, method="argpartition")
 def argpartition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> Any:
     only_defaults("argpartition", order=order)
-    a = as_traced(a)
-    if axis is None:
-        a, axis = ravel(a), 0
     _refuse_traced("argpartition", kth)
-    return apply_primitive(prim.ARGPARTITION, (normal_axis(axis, a.ndim), tuple(np.ravel(kth).tolist())), a)
+    a, axis = _flat_or(a, axis)
+    return apply_primitive(prim.ARGPARTITION, (axis, tuple(np.ravel(kth).tolist())), a)
 
 
 @implements(np.partition)
 def partition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> Any:
     """Equal items keep their order, as in `sort`."""
     only_defaults("partition", order=order)
-    a = as_traced(a)
-    if axis is None:
-        a, axis = ravel(a), 0
+    a, axis = _flat_or(a, axis)
     return take_along_axis(a, argpartition(a, kth, axis), axis)
 
 

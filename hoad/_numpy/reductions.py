@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,7 @@ from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.traced import METHODS, REDUCTIONS, Scalar
 from hoad._numpy.creation import concatenate
 from hoad._numpy.registry import Axis, as_traced, implements, normal_axes, only_defaults, reduced_axes
-from hoad._numpy.shape import (
-    astype,
-    copy,
-    reshape,
-    transpose,
-)
+from hoad._numpy.shape import astype, copy, reshape, transpose
 from hoad._numpy.spectra import determinant, total
 from hoad._ops import primitives as prim
 
@@ -81,22 +77,18 @@ def mean(
     return _reduce(prim.SUM, x, axes, keepdims) / math.prod([x.shape[a] for a in axes])
 
 
-@implements(np.max, np.amax, method="max")
-def max(
-    x: Any, axis: Axis = None, out: Any = None, keepdims: Any = False, initial: Any = None, where: Any = None
-) -> Any:
-    only_defaults("max", out=out, initial=initial, where=where)
-    return _reduce(prim.MAX, as_traced(x), axis, keepdims)
+def _extremum(name: str, primitive: Primitive) -> Callable[..., Any]:
+    def implementation(
+        x: Any, axis: Axis = None, out: Any = None, keepdims: Any = False, initial: Any = None, where: Any = None
+    ) -> Any:
+        only_defaults(name, out=out, initial=initial, where=where)
+        return _reduce(primitive, as_traced(x), axis, keepdims)
+
+    return implementation
 
 
-@implements(np.min, np.amin, method="min")
-def min(
-    x: Any, axis: Axis = None, out: Any = None, keepdims: Any = False, initial: Any = None, where: Any = None
-) -> Any:
-    only_defaults("min", out=out, initial=initial, where=where)
-    return _reduce(prim.MIN, as_traced(x), axis, keepdims)
-
-
+max = implements(np.max, np.amax, method="max")(_extremum("max", prim.MAX))
+min = implements(np.min, np.amin, method="min")(_extremum("min", prim.MIN))
 REDUCTIONS[np.maximum] = lambda x, axis=0, dtype=None, *args, **options: max(x, axis, *args, **options)
 REDUCTIONS[np.minimum] = lambda x, axis=0, dtype=None, *args, **options: min(x, axis, *args, **options)
 

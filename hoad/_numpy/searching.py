@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,24 +14,21 @@ from hoad._ops import primitives as prim
 from hoad.errors import ShapeError
 
 
-def _place(name: str, primitive: Any, a: Any, axis: int | None, out: Any, keepdims: Any) -> Any:
-    only_defaults(name, out=out)
-    a = as_traced(a)
-    if axis is not None:
-        (axis,) = reduced_axes(axis, a.ndim) or (None,)
-    if not (a.size if axis is None else a.shape[axis]):
-        raise ShapeError(f"np.{name} of an empty array has no place to give ({here()}): its shape is {a.shape}.")
-    return apply_primitive(primitive, (axis, keepdims is True), a)
+def _place(name: str, primitive: Any) -> Callable[..., Any]:
+    def implementation(a: Any, axis: int | None = None, out: Any = None, *, keepdims: Any = False) -> Any:
+        only_defaults(name, out=out)
+        a = as_traced(a)
+        if axis is not None:
+            (axis,) = reduced_axes(axis, a.ndim) or (None,)
+        if not (a.size if axis is None else a.shape[axis]):
+            raise ShapeError(f"np.{name} of an empty array has no place to give ({here()}): its shape is {a.shape}.")
+        return apply_primitive(primitive, (axis, keepdims is True), a)
+
+    return implementation
 
 
-@implements(np.argmax, method="argmax")
-def argmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: Any = False) -> Any:
-    return _place("argmax", prim.ARGMAX, a, axis, out, keepdims)
-
-
-@implements(np.argmin, method="argmin")
-def argmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: Any = False) -> Any:
-    return _place("argmin", prim.ARGMIN, a, axis, out, keepdims)
+implements(np.argmax, method="argmax")(_place("argmax", prim.ARGMAX))
+implements(np.argmin, method="argmin")(_place("argmin", prim.ARGMIN))
 
 
 @implements(np.searchsorted, method="searchsorted")

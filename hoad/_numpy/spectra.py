@@ -269,11 +269,6 @@ def _scaled(a: Any, b: Any, divided: bool = False) -> Any:
     return a / b if divided else a * b
 
 
-def _is_turned(params: Any, ndim: int) -> bool:
-    """Whether a transposition is that of matrices."""
-    return ndim > 1 and tuple(params[0]) == (*range(ndim - 2), ndim - 1, ndim - 2)
-
-
 def _factor(graph: Any, k: int, most: int = MOST_FACTORS) -> Factor | None:
     if k < 0 or not most:
         return None
@@ -285,7 +280,8 @@ def _factor(graph: Any, k: int, most: int = MOST_FACTORS) -> Factor | None:
         if of is prim.EIGH and params[0] == 1:
             return Factor(Source(operands[0]), "both", None, False)
         return Factor(Source(operands[0]), "right", None, True) if of is prim.SVD and params[0] == 2 else None
-    if primitive is prim.TRANSPOSE and _is_turned(params, aval.ndim):
+    last_two = (*range(aval.ndim - 2), aval.ndim - 1, aval.ndim - 2)
+    if primitive is prim.TRANSPOSE and aval.ndim > 1 and tuple(params[0]) == last_two:
         found = _factor(graph, operands[0], most - 1)
         return found and found._replace(turned=not found.turned)
     if (reordered := operand_and_order(graph, k)) is not None:
@@ -433,11 +429,6 @@ def multiplied(a: Any, b: Any) -> Any:
             return None
         f = _matrix_of(graph, y.first, y.side, z.side, _scaled(before.weight, behind.weight))
         return None if f is None else np.matmul(y.base, np.matmul(f, z.base))
-    if a.ndim == b.ndim == 1 and any(_values_near(graph, k) for k in nodes):
+    if a.ndim == b.ndim == 1 and any(_between(graph, k) is not None for k in nodes):
         return total(a * b, (0,))
     return None
-
-
-def _values_near(graph: Any, k: int) -> bool:
-    """Whether a node is made of eigenvalues or singular values item by item."""
-    return _between(graph, k) is not None

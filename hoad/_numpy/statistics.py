@@ -197,38 +197,30 @@ def _quantile(name: str, a: Any, q: Any, axis: Axis, method: str, keepdims: Any)
     return found
 
 
-@implements(np.quantile)
-def quantile(
-    a: Any,
-    q: Any,
-    axis: Axis = None,
-    out: Any = None,
-    overwrite_input: bool = False,
-    method: str = "linear",
-    keepdims: Any = False,
-    *,
-    weights: Any = None,
-) -> Any:
-    only_defaults("quantile", out=out, weights=weights)
-    return _quantile("quantile", a, q, axis, method, keepdims)
+def _quantiles(name: str, most: int) -> Callable[..., Any]:
+    """``quantile``, or ``percentile``, whose places are of `most`."""
+
+    def implementation(
+        a: Any,
+        q: Any,
+        axis: Axis = None,
+        out: Any = None,
+        overwrite_input: bool = False,
+        method: str = "linear",
+        keepdims: Any = False,
+        *,
+        weights: Any = None,
+    ) -> Any:
+        only_defaults(name, out=out, weights=weights)
+        if most != 1 and not holds_traced([q]):
+            q = q / most if isinstance(q, (int, float)) else np.true_divide(q, as_traced(a).dtype.type(most))
+        return _quantile(name, a, q, axis, method, keepdims)
+
+    return implementation
 
 
-@implements(np.percentile)
-def percentile(
-    a: Any,
-    q: Any,
-    axis: Axis = None,
-    out: Any = None,
-    overwrite_input: bool = False,
-    method: str = "linear",
-    keepdims: Any = False,
-    *,
-    weights: Any = None,
-) -> Any:
-    only_defaults("percentile", out=out, weights=weights)
-    if not holds_traced([q]):
-        q = q / 100 if isinstance(q, (int, float)) else np.true_divide(q, as_traced(a).dtype.type(100))
-    return _quantile("percentile", a, q, axis, method, keepdims)
+implements(np.quantile)(_quantiles("quantile", 1))
+implements(np.percentile)(_quantiles("percentile", 100))
 
 
 @implements(np.median)

@@ -54,15 +54,6 @@ def _apart(ravel: Implementation, value: Implementation) -> Implementation:
     return implementation
 
 
-def _flipped(flip: Implementation) -> Implementation:
-    """A number is what NumPy makes of an array of no dimensions; it is read for that."""
-    return lambda x, *args, **kwargs: flip(x, *args, **kwargs) if x.ndim else None
-
-
-def _diagonal(x: Any, k: int = 0) -> Any:
-    return np.diagonal(x, k) if x.ndim == 2 else None
-
-
 def _of_each(value: Implementation, look: Implementation) -> Implementation:
     """`seen`, for a function of several arrays that gives a view of each."""
     of_one = seen(value, look)
@@ -132,7 +123,8 @@ def _table() -> list[tuple[Any, Implementation, str | None, str | None]]:
     ]
     methods = {np.squeeze: "squeeze"}
     table: list[tuple[Any, Implementation, str | None, str | None]] = [(f, f, methods.get(f), None) for f in here]
-    table += [(f, _flipped(f), None, None) for f in (np.flip, np.fliplr, np.flipud)]
+    for flip in (np.flip, np.fliplr, np.flipud):  # of no dimensions NumPy makes a number, which is read
+        table.append((flip, lambda x, *args, f=flip, **kwargs: f(x, *args, **kwargs) if x.ndim else None, None, None))
     table += [
         (np.reshape, _reshaped, None, None),
         (np.transpose, lambda x, axes=None: x.transpose(axes), None, None),
@@ -141,7 +133,7 @@ def _table() -> list[tuple[Any, Implementation, str | None, str | None]]:
         (np.broadcast_to, np.broadcast_to, None, BROADCAST),
         (np.diagonal, np.diagonal, "diagonal", DIAGONAL),
         (np.linalg.diagonal, np.linalg.diagonal, None, DIAGONAL),
-        (np.diag, _diagonal, None, DIAGONAL),
+        (np.diag, lambda x, k=0: np.diagonal(x, k) if x.ndim == 2 else None, None, DIAGONAL),
     ]
     if hasattr(np, "unstack"):  # since NumPy 2.1
         table.append((np.unstack, lambda x, **axis: np.unstack(x, **axis) if x.ndim > 1 else None, None, None))

@@ -367,6 +367,3 @@ def core_adjugate(beside: Any, small: Any, inverse: Any, determinant: Any, direc
     above = np.concatenate([first, -left[whole]], axis=-1)
     under = np.concatenate([-_coefficient(weighed, below_of, whole, np.matmul), weighed[whole]], axis=-1)
     return np.concatenate([above, under], axis=-2)
-
-
-__all__ = ["conjugate_transposed", "core_adjugate", "mixed_adjugate", "transposed"]

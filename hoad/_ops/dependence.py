@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -18,38 +18,7 @@ from numpy.typing import NDArray
 
 from hoad._core.graph.primitive import CONCATENATE, REDUCE, STRIDED, UFUNC, Primitive
 from hoad._core.graph.tape import AbstractValue
-from hoad._ops.primitives import (
-    ASSEMBLE,
-    ASTYPE,
-    CHOLESKY,
-    COFACTORS,
-    CUMSUM,
-    DET,
-    DET_SVD,
-    EIGH,
-    GATHER_ITEMS,
-    IDENTITY,
-    INV,
-    ITEM,
-    LINEAR_SUM_OF,
-    MASK,
-    MATMUL,
-    PINV,
-    PRODUCT_OF,
-    PUT_ITEMS,
-    QR,
-    SEARCHSORTED,
-    SELECT,
-    SINGULAR,
-    SINGULAR_WEIGHTS,
-    SLOGDET,
-    SOLVE,
-    SPECTRAL,
-    SPECTRAL_WEIGHTS,
-    SUM_OF,
-    SUM_WEIGHTS_OF,
-    SVD,
-)
+from hoad._ops import primitives as prim
 
 Sets = NDArray[np.uint8]  # (items, bytes): of each item a set, a bit for each member
 Mask = NDArray[np.bool_]
@@ -172,36 +141,45 @@ def links(
     `values` are those of the operands as far as they are known, else None: of an index, to follow it; of a condition,
     to follow only what it takes.
     """
+    asked = _Asked(params, operands, operands[k].shape, result.shape, result.itemsize, k, values)
     found = OF_PRIMITIVE.get(primitive)
     if found is not None:
-        return found(params, operands, result, k, values)
+        return found(asked)
     if primitive.kind == UFUNC or primitive.elementwise:
-        return pointwise(operands[k].shape, result.shape)
+        return _pointwise(asked)
+    if primitive.kind == STRIDED:
+        return _of_view(asked, primitive.function)
     of_kind = OF_KIND.get(primitive.kind)
-    if of_kind is None and "axis" in (primitive.param_names or ()) and len(operands) == 1:
-        return _lines(primitive.keywords(params)["axis"], operands[0].shape, result.shape)
-    if of_kind is None:
-        return mixing(operands[k].shape, result.shape)
-    return of_kind(primitive, params, operands, result, k)
+    if of_kind is not None:
+        return of_kind(asked)
+    if "axis" in (primitive.param_names or ()) and len(operands) == 1:
+        return _lines(primitive.keywords(params)["axis"], asked.own, asked.whole)
+    return mixing(asked.own, asked.whole)
+
+
+class _Asked(NamedTuple):
+    """An operation, and the operand whose links are asked for: its number k and its shape, `own`."""
+
+    params: Any
+    operands: Sequence[AbstractValue]
+    own: Shape
+    whole: Shape  # of the result
+    itemsize: int  # of the result
+    k: int
+    values: Sequence[Any]
 
 
 # ---- by kinds -------------------------------------------------------------------------------------------------------
 
 
-def _of_reduction(
-    primitive: Primitive, params: Any, operands: Sequence[AbstractValue], result: AbstractValue, k: int
-) -> Links:
-    shape, axes = operands[0].shape, params[0]
-    kept = tuple(1 if d in axes else n for d, n in enumerate(shape))
-    return Labelled(np.broadcast_to(_numbered(kept), shape), _numbered(result.shape))
+def _of_reduction(x: _Asked) -> Links:
+    kept = tuple(1 if d in x.params[0] else n for d, n in enumerate(x.own))
+    return Labelled(np.broadcast_to(_numbered(kept), x.own), _numbered(x.whole))
 
 
-def _of_view(
-    primitive: Primitive, params: Any, operands: Sequence[AbstractValue], result: AbstractValue, k: int
-) -> Links:
-    shape, strides, offset = primitive.function(params, operands[0])
-    places = _view(_numbered(operands[0].shape), operands[0].itemsize, offset, shape, strides)
-    return taken(operands[0].shape, places)
+def _of_view(x: _Asked, view: Callable[..., Any]) -> Links:
+    shape, strides, offset = view(x.params, x.operands[0])
+    return taken(x.own, _view(_numbered(x.own), x.operands[0].itemsize, offset, shape, strides))
 
 
 def _view(labels: Labels, itemsize: int, offset: int, shape: Sequence[int], strides: Sequence[int]) -> Labels:
@@ -210,86 +188,68 @@ def _view(labels: Labels, itemsize: int, offset: int, shape: Sequence[int], stri
     return as_strided(labels.ravel()[offset // itemsize :], tuple(shape), steps)
 
 
-def _of_join(
-    primitive: Primitive, params: Any, operands: Sequence[AbstractValue], result: AbstractValue, k: int
-) -> Links:
-    axis = params[0]
-    start = sum(x.shape[axis] for x in operands[:k])
-    places = np.full(result.shape, -1)
-    where = (slice(None),) * axis + (slice(start, start + operands[k].shape[axis]),)
-    places[where] = _numbered(operands[k].shape)
-    return taken(operands[k].shape, places)
+def _of_join(x: _Asked) -> Links:
+    axis = x.params[0]
+    start = sum(before.shape[axis] for before in x.operands[: x.k])
+    places = np.full(x.whole, -1)
+    places[(slice(None),) * axis + (slice(start, start + x.own[axis]),)] = _numbered(x.own)
+    return taken(x.own, places)
 
 
-OF_KIND: dict[int, Callable[..., Links]] = {REDUCE: _of_reduction, STRIDED: _of_view, CONCATENATE: _of_join}
+OF_KIND: dict[int, Callable[[_Asked], Links]] = {REDUCE: _of_reduction, CONCATENATE: _of_join}
 
 
 # ---- by primitives --------------------------------------------------------------------------------------------------
 
 
-def _pointwise(
-    params: Any, operands: Sequence[AbstractValue], result: AbstractValue, k: int, values: Sequence[Any]
-) -> Links:
-    return pointwise(operands[k].shape, result.shape)
+def _pointwise(x: _Asked) -> Links:
+    return pointwise(x.own, x.whole)
 
 
-def _item(
-    params: Any, operands: Sequence[AbstractValue], result: AbstractValue, k: int, values: Sequence[Any]
-) -> Links:
-    return taken(operands[0].shape, params[0])
-
-
-def _mask(
-    params: Any, operands: Sequence[AbstractValue], result: AbstractValue, k: int, values: Sequence[Any]
-) -> Links:
+def _mask(x: _Asked) -> Links:
     """``where(c, x, 0)``, ``where(c, x, y)``: what is not taken leaves nothing."""
-    found = pointwise(operands[k].shape, result.shape)
-    if values[0] is not None and k:
-        chosen = np.broadcast_to(np.asarray(values[0], bool), result.shape).ravel()
-        found.result = np.where(chosen == (k == 1), found.result, -1)
+    found = pointwise(x.own, x.whole)
+    if x.values[0] is not None and x.k:
+        chosen = np.broadcast_to(np.asarray(x.values[0], bool), x.whole).ravel()
+        found.result = np.where(chosen == (x.k == 1), found.result, -1)
     return found
 
 
-def _gather(
-    params: Any, operands: Sequence[AbstractValue], result: AbstractValue, k: int, values: Sequence[Any]
-) -> Links:
-    if k == 1:
-        return pointwise(operands[1].shape, result.shape)
-    if values[1] is None:
-        return mixing(operands[0].shape, result.shape)
-    return taken(operands[0].shape, np.asarray(values[1]))
+def _gather(x: _Asked) -> Links:
+    if x.k == 1:
+        return _pointwise(x)
+    return mixing(x.own, x.whole) if x.values[1] is None else taken(x.own, np.asarray(x.values[1]))
 
 
-def _put(params: Any, operands: Sequence[AbstractValue], result: AbstractValue, k: int, values: Sequence[Any]) -> Links:
-    flat = values[2]
-    if k == 2 or flat is None:
-        return pointwise(operands[0].shape, result.shape) if k == 0 else mixing(operands[k].shape, result.shape)
-    places = _numbered(result.shape).ravel() if k == 0 else np.full(result.size, -1)
-    places[np.ravel(flat)] = -1 if k == 0 else np.arange(operands[1].size)
-    return taken(operands[k].shape, places)
+def _put(x: _Asked) -> Links:
+    flat = x.values[2]
+    if x.k == 2 or flat is None:
+        return _pointwise(x) if x.k == 0 else mixing(x.own, x.whole)
+    size = math.prod(x.whole)
+    places = np.arange(size) if x.k == 0 else np.full(size, -1)
+    places[np.ravel(flat)] = -1 if x.k == 0 else np.arange(x.operands[1].size)
+    return taken(x.own, places)
 
 
-def _assemble(
-    params: Any, operands: Sequence[AbstractValue], result: AbstractValue, k: int, values: Sequence[Any]
-) -> Links:
+def _assemble(x: _Asked) -> Links:
     """Zeros of a shape, to which items, slices and gathers are added."""
-    offsets, parts = params
-    places = np.full(result.size, -1)
-    if k < len(offsets):
-        places[offsets[k]] = 0
+    offsets, parts = x.params
+    places = np.full(math.prod(x.whole), -1)
+    if x.k < len(offsets):
+        places[offsets[x.k]] = 0
         return taken((), places)
     at = len(offsets)
     for part in parts:
-        if part is not None and k == at:
+        if part is not None and x.k == at:
             start, shape, strides = part
-            _view(places, result.itemsize, start, shape, strides)[...] = _numbered(operands[k].shape)
-            return taken(operands[k].shape, places)
-        if part is None and at <= k <= at + 1:
-            if k > at or values[k + 1] is None:
+            _view(places, x.itemsize, start, shape, strides)[...] = _numbered(x.own)
+            return taken(x.own, places)
+        if part is None and at <= x.k <= at + 1:
+            if x.k > at or x.values[x.k + 1] is None:
                 break
-            return Labelled(np.asarray(values[k + 1]), _numbered(result.shape))
+            return Labelled(np.asarray(x.values[x.k + 1]), _numbered(x.whole))
         at += 2 if part is None else 1
-    return mixing(operands[k].shape, result.shape)
+    return mixing(x.own, x.whole)
 
 
 def _batch(operand: Shape, result: Shape, core: int, core_result: int) -> list[tuple[int, int]]:
@@ -298,40 +258,28 @@ def _batch(operand: Shape, result: Shape, core: int, core_result: int) -> list[t
     return [(n - d, m - d) for d in range(n, 0, -1)]
 
 
-def _matmul(
-    params: Any, operands: Sequence[AbstractValue], result: AbstractValue, k: int, values: Sequence[Any]
-) -> Links:
+def _matmul(x: _Asked) -> Links:
     """Rows with rows of the left, columns with columns of the right."""
-    own, other = operands[k].shape, operands[1 - k].shape
-    cores = (len(own) > 1, len(other) > 1)
-    axes = _batch(own, result.shape, 1 + cores[0], sum(cores))
+    cores = (len(x.own) > 1, len(x.operands[1 - x.k].shape) > 1)
+    axes = _batch(x.own, x.whole, 1 + cores[0], sum(cores))
     if cores[0]:
-        last = len(result.shape) - 1
-        axes.append((len(own) - 2, last - cores[1]) if k == 0 else (len(own) - 1, last))
-    return along(own, result.shape, axes)
+        last = len(x.whole) - 1
+        axes.append((len(x.own) - 2, last - cores[1]) if x.k == 0 else (len(x.own) - 1, last))
+    return along(x.own, x.whole, axes)
 
 
-def _solve(
-    params: Any, operands: Sequence[AbstractValue], result: AbstractValue, k: int, values: Sequence[Any]
-) -> Links:
-    own, whole = operands[k].shape, result.shape
-    axes = _batch(own, whole, 2, 2)
-    return along(own, whole, [*axes, (len(own) - 1, len(whole) - 1)] if k else axes)
+def _solve(x: _Asked) -> Links:
+    axes = _batch(x.own, x.whole, 2, 2)
+    return along(x.own, x.whole, [*axes, (len(x.own) - 1, len(x.whole) - 1)] if x.k else axes)
 
 
-def _matrices(
-    params: Any, operands: Sequence[AbstractValue], result: AbstractValue, k: int, values: Sequence[Any]
-) -> Links:
+def _matrices(x: _Asked) -> Links:
     """Each matrix of a stack apart."""
-    own = operands[k].shape
-    return along(own, result.shape, [(d, d) for d in range(len(own) - 2)])
+    return along(x.own, x.whole, [(d, d) for d in range(len(x.own) - 2)])
 
 
-def _running(
-    params: Any, operands: Sequence[AbstractValue], result: AbstractValue, k: int, values: Sequence[Any]
-) -> Links:
-    shape = operands[0].shape
-    return Running(shape, params[0] % len(shape)) if shape else pointwise(shape, shape)
+def _running(x: _Asked) -> Links:
+    return Running(x.own, x.params[0] % len(x.own)) if x.own else _pointwise(x)
 
 
 def _lines(axis: int | None, own: Shape, whole: Shape) -> Links:
@@ -342,48 +290,24 @@ def _lines(axis: int | None, own: Shape, whole: Shape) -> Links:
     return along(own, whole, [(d, d - (d > axis) * dropped) for d in range(len(own)) if d != axis])
 
 
-def _searched(
-    params: Any, operands: Sequence[AbstractValue], result: AbstractValue, k: int, values: Sequence[Any]
-) -> Links:
-    return (pointwise if k else mixing)(operands[k].shape, result.shape)
-
-
-OF_PRIMITIVE: dict[Primitive, Callable[..., Links]] = {
-    IDENTITY: _pointwise,
-    ASTYPE: _pointwise,
-    ITEM: _item,
-    MASK: _mask,
-    SELECT: _mask,
-    GATHER_ITEMS: _gather,
-    PUT_ITEMS: _put,
-    ASSEMBLE: _assemble,
-    MATMUL: _matmul,
-    SOLVE: _solve,
-    CUMSUM: _running,
-    SEARCHSORTED: _searched,
-    **dict.fromkeys(
-        (made for kinds in (PRODUCT_OF, SUM_OF, LINEAR_SUM_OF, SUM_WEIGHTS_OF) for made in kinds.values()),
-        _matrices,
-    ),
-    **dict.fromkeys(
-        (
-            INV,
-            DET,
-            SLOGDET,
-            COFACTORS,
-            DET_SVD,
-            CHOLESKY,
-            EIGH,
-            SPECTRAL,
-            SPECTRAL_WEIGHTS,
-            SVD,
-            SINGULAR,
-            SINGULAR_WEIGHTS,
-            QR,
-            PINV,
-        ),
-        _matrices,
-    ),
+OF_PRIMITIVE: dict[Primitive, Callable[[_Asked], Links]] = {
+    prim.IDENTITY: _pointwise,
+    prim.ASTYPE: _pointwise,
+    prim.ITEM: lambda x: taken(x.own, x.params[0]),
+    prim.MASK: _mask,
+    prim.SELECT: _mask,
+    prim.GATHER_ITEMS: _gather,
+    prim.PUT_ITEMS: _put,
+    prim.ASSEMBLE: _assemble,
+    prim.MATMUL: _matmul,
+    prim.SOLVE: _solve,
+    prim.CUMSUM: _running,
+    prim.SEARCHSORTED: lambda x: (pointwise if x.k else mixing)(x.own, x.whole),
 }
-
-__all__ = ["Links", "links", "mixing"]
+for _kinds in (prim.PRODUCT_OF, prim.SUM_OF, prim.LINEAR_SUM_OF, prim.SUM_WEIGHTS_OF):
+    OF_PRIMITIVE.update(dict.fromkeys(_kinds.values(), _matrices))
+for _factors in (
+    *(prim.INV, prim.DET, prim.SLOGDET, prim.COFACTORS, prim.DET_SVD, prim.CHOLESKY, prim.EIGH, prim.QR, prim.PINV),
+    *(prim.SPECTRAL, prim.SPECTRAL_WEIGHTS, prim.SVD, prim.SINGULAR, prim.SINGULAR_WEIGHTS),
+):
+    OF_PRIMITIVE[_factors] = _matrices

@@ -33,6 +33,7 @@ from hoad._ops.adjugates import mixed_adjugate, transposed
 from hoad.errors import NoRuleError, ShapeError, count
 
 Params = Any
+Avals = tuple[AbstractValue, ...]
 
 BOOL = np.dtype(np.bool_)
 
@@ -45,7 +46,7 @@ def real_dtype(dtype: Any) -> np.dtype[Any]:
 # ---- structure: what the sweeps know by themselves ------------------------------------------------------------------
 
 
-def _same(params: Params, x: AbstractValue, *rest: AbstractValue) -> tuple[AbstractValue, ...]:
+def _same(params: Params, x: AbstractValue, *rest: AbstractValue) -> Avals:
     return (x,)
 
 
@@ -56,11 +57,18 @@ ITEM = Primitive("item", kind=STRUCTURE, series="item")
 ASSEMBLE = Primitive("assemble", kind=STRUCTURE, nin=-1, linear=True, series="each")
 
 
+def _declare_python(
+    name: str, function: Callable[..., Any], infer: Callable[..., Avals], *params: str, **facts: Any
+) -> Primitive:
+    """A primitive that is computed in Python, with the names of its parameters."""
+    return Primitive(name, function=function, kind=PYTHON, infer=infer, param_names=params or None, **facts)
+
+
 # ---- ufuncs ---------------------------------------------------------------------------------------------------------
 
 
-def _ufunc_infer(ufunc: np.ufunc) -> Callable[..., tuple[AbstractValue, ...]]:
-    def infer(params: Params, *operands: AbstractValue) -> tuple[AbstractValue, ...]:
+def _ufunc_infer(ufunc: np.ufunc) -> Callable[..., Avals]:
+    def infer(params: Params, *operands: AbstractValue) -> Avals:
         dtypes = ufunc.resolve_dtypes((*[x.dtype for x in operands], *[None] * ufunc.nout))
         try:
             shape = operands[0].shape
@@ -182,12 +190,11 @@ COMPOSE = declare_ufunc(ufuncs.compose, "complex", linear=True, series="each")
 # ---- reductions; parameters: (axes, shape of the result) ------------------------------------------------------------
 
 
-def _reduction_infer(params: Params, x: AbstractValue) -> tuple[AbstractValue, ...]:
-    return (intern_aval(x.dtype, params[1]),)
-
-
 def _declare_reduction(name: str, ufunc: np.ufunc, **facts: Any) -> Primitive:
-    return Primitive(name, function=ufunc, kind=REDUCE, infer=_reduction_infer, param_names=("axes", "shape"), **facts)
+    def infer(params: Params, x: AbstractValue) -> Avals:
+        return (intern_aval(x.dtype, params[1]),)
+
+    return Primitive(name, function=ufunc, kind=REDUCE, infer=infer, param_names=("axes", "shape"), **facts)
 
 
 SUM = _declare_reduction("sum", np.add, linear=True, series="each")
@@ -217,23 +224,18 @@ def _declare_strided(
     name: str,
     view: Callable[[Params, AbstractValue], tuple[Any, list[int], int]],
     shape: Callable[[Params, AbstractValue], tuple[int, ...]],
-    param_names: tuple[str, ...],
-    series: str = "each",
-    zero_derivative: bool = False,
+    *params: str,
+    **facts: Any,
 ) -> Primitive:
-    def infer(params: Params, x: AbstractValue) -> tuple[AbstractValue, ...]:
+    def infer(params: Params, x: AbstractValue) -> Avals:
         return (intern_aval(x.dtype, shape(params, x)),)
 
-    return Primitive(
-        name,
-        function=view,
-        kind=STRIDED,
-        infer=infer,
-        linear=True,
-        param_names=param_names,
-        series=series,
-        zero_derivative=zero_derivative,
-    )
+    facts = {"series": "each"} | facts
+    return Primitive(name, function=view, kind=STRIDED, infer=infer, linear=True, param_names=params, **facts)
+
+
+def _whole_view(params: Params, x: AbstractValue) -> tuple[Any, list[int], int]:
+    return _bytes(x, x.shape, contiguous_strides(x.shape))
 
 
 def _broadcast_view(params: Params, x: AbstractValue) -> tuple[Any, list[int], int]:
@@ -244,44 +246,27 @@ def _broadcast_view(params: Params, x: AbstractValue) -> tuple[Any, list[int], i
     return _bytes(x, shape, strides)
 
 
-RESHAPE = _declare_strided(
-    "reshape",
-    lambda params, x: _bytes(x, x.shape, contiguous_strides(x.shape)),
-    lambda params, x: params[0],
-    ("shape",),
-)
+RESHAPE = _declare_strided("reshape", _whole_view, lambda params, x: params[0], "shape")
 TRANSPOSE = _declare_strided(
     "transpose",
     lambda params, x: _bytes(x, [x.shape[a] for a in params[0]], [contiguous_strides(x.shape)[a] for a in params[0]]),
     lambda params, x: tuple(x.shape[a] for a in params[0]),
-    ("axes",),
+    "axes",
 )
-BROADCAST_TO = _declare_strided("broadcast_to", _broadcast_view, lambda params, x: params[0], ("shape",))
+BROADCAST_TO = _declare_strided("broadcast_to", _broadcast_view, lambda params, x: params[0], "shape")
 # Basic indexing; strides and offset in items of the contiguous operand.
 GETITEM = _declare_strided(
-    "getitem",
-    lambda params, x: _bytes(x, *params),
-    lambda params, x: params[0],
-    ("shape", "strides", "offset"),
+    "getitem", lambda params, x: _bytes(x, *params), lambda params, x: params[0], "shape", "strides", "offset"
 )
 STOP_GRADIENT = _declare_strided(
-    "stop_gradient",
-    lambda params, x: _bytes(x, x.shape, contiguous_strides(x.shape)),
-    lambda params, x: x.shape,
-    (),
-    series="constant",
-    zero_derivative=True,
+    "stop_gradient", _whole_view, lambda params, x: x.shape, series="constant", zero_derivative=True
 )
 
 
 # ---- gathering and joining ------------------------------------------------------------------------------------------
 
 
-def _gather_infer(params: Params, x: AbstractValue, flat: AbstractValue) -> tuple[AbstractValue, ...]:
-    return (intern_aval(x.dtype, flat.shape),)
-
-
-def _concatenate_infer(params: Params, *operands: AbstractValue) -> tuple[AbstractValue, ...]:
+def _concatenate_infer(params: Params, *operands: AbstractValue) -> Avals:
     axis = params[0]
     shape = list(operands[0].shape)
     shape[axis] = sum(x.shape[axis] for x in operands)
@@ -289,7 +274,14 @@ def _concatenate_infer(params: Params, *operands: AbstractValue) -> tuple[Abstra
 
 
 # gather(x, flat): x.ravel()[flat]
-GATHER_ITEMS = Primitive("gather", kind=GATHER, nin=2, infer=_gather_infer, linear_in=(0,), series="each")
+GATHER_ITEMS = Primitive(
+    "gather",
+    kind=GATHER,
+    nin=2,
+    infer=lambda params, x, flat: (intern_aval(x.dtype, flat.shape),),
+    linear_in=(0,),
+    series="each",
+)
 # put(x, v, flat): x with v at flat places; where one comes twice, the last holds
 PUT_ITEMS = Primitive("put", kind=PUT, nin=3, infer=lambda params, x, v, flat: (x,), linear_in=(0, 1), series="each")
 JOIN = Primitive(
@@ -318,33 +310,21 @@ def _flat_index(params: Params, *indices: Any) -> Any:
     return np.arange(math.prod(shape), dtype=np.int64).reshape(shape)[index_of(params, *indices)]
 
 
-def _flat_index_infer(params: Params, *indices: AbstractValue) -> tuple[AbstractValue, ...]:
+def _flat_index_infer(params: Params, *indices: AbstractValue) -> Avals:
     zeros = [np.zeros(i.shape, i.dtype) for i in indices]
     return (intern_aval(np.dtype(np.int64), _flat_index(params, *zeros).shape),)
 
 
-FLAT_INDEX = Primitive(
-    "flat_index",
-    function=_flat_index,
-    kind=PYTHON,
-    nin=-1,
-    infer=_flat_index_infer,
-    param_names=("shape", "index"),
-    zero_derivative=True,
+FLAT_INDEX = _declare_python(
+    "flat_index", _flat_index, _flat_index_infer, "shape", "index", nin=-1, zero_derivative=True
 )
 
-
-def _astype(params: Params, x: Any) -> Any:
-    return np.asarray(x).astype(params[0])
-
-
-ASTYPE = Primitive(
+ASTYPE = _declare_python(
     "astype",
-    function=_astype,
-    kind=PYTHON,
-    infer=lambda params, x: (intern_aval(np.dtype(params[0]), x.shape),),
+    lambda params, x: np.asarray(x).astype(params[0]),
+    lambda params, x: (intern_aval(np.dtype(params[0]), x.shape),),
+    "dtype",
     linear=True,
-    param_names=("dtype",),
     series="each",
 )
 ASTYPE.native = lambda params, x: cast(x, params[0])
@@ -353,7 +333,7 @@ ASTYPE.native = lambda params, x: cast(x, params[0])
 # ---- linear algebra -------------------------------------------------------------------------------------------------
 
 
-def _matmul_infer(params: Params, a: AbstractValue, b: AbstractValue) -> tuple[AbstractValue, ...]:
+def _matmul_infer(params: Params, a: AbstractValue, b: AbstractValue) -> Avals:
     if not a.ndim or not b.ndim:
         raise ShapeError(
             f"matmul needs at least one dimension on each side, but found {a.shape} and {b.shape} ({here()}). Use *."
@@ -369,13 +349,23 @@ def _matmul_infer(params: Params, a: AbstractValue, b: AbstractValue) -> tuple[A
     return (intern_aval(np.result_type(a.dtype, b.dtype), shape),)
 
 
-def _square(name: str, a: AbstractValue) -> None:
+def _check_square(name: str, a: AbstractValue) -> None:
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
         raise ShapeError(f"np.linalg.{name} needs square matrices, but found shape {a.shape} ({here()}).")
 
 
-def _solve_infer(params: Params, a: AbstractValue, b: AbstractValue) -> tuple[AbstractValue, ...]:
-    _square("solve", a)
+def _of_square(name: str, results: Callable[[AbstractValue], Avals]) -> Callable[..., Avals]:
+    """What is inferred of a function of square matrices."""
+
+    def infer(params: Params, a: AbstractValue) -> Avals:
+        _check_square(name, a)
+        return results(a)
+
+    return infer
+
+
+def _solve_infer(params: Params, a: AbstractValue, b: AbstractValue) -> Avals:
+    _check_square("solve", a)
     if b.shape[-2] != a.shape[-1]:
         raise ShapeError(
             f"np.linalg.solve: {a.shape} and {b.shape} do not fit ({here()}); the right side needs "
@@ -385,52 +375,24 @@ def _solve_infer(params: Params, a: AbstractValue, b: AbstractValue) -> tuple[Ab
     return (intern_aval(b.dtype, outer + b.shape[-2:]),)
 
 
-def _inv_infer(params: Params, a: AbstractValue) -> tuple[AbstractValue, ...]:
-    _square("inv", a)
-    return (a,)
-
-
-def _det_infer(params: Params, a: AbstractValue) -> tuple[AbstractValue, ...]:
-    _square("det", a)
-    return (intern_aval(a.dtype, a.shape[:-2]),)
-
-
-def _slogdet_infer(params: Params, a: AbstractValue) -> tuple[AbstractValue, ...]:
-    _square("slogdet", a)
-    return intern_aval(a.dtype, a.shape[:-2]), intern_aval(real_dtype(a.dtype), a.shape[:-2])
-
-
-def _det_svd_infer(params: Params, a: AbstractValue) -> tuple[AbstractValue, ...]:
-    return a, intern_aval(real_dtype(a.dtype), a.shape[:-1]), a
-
-
 # NumPy's linear algebra is made of gufuncs, which run without the GIL. Zeros of a product of strong zeros stay strong.
 _lapack = np.linalg._umath_linalg
 
-MATMUL = Primitive(
-    "matmul",
-    function=np.matmul,
-    kind=GUFUNC,
-    nin=2,
-    infer=_matmul_infer,
-    multilinear=True,
-    costly=True,
-    linear_in=(0, 1),
-    series="matmul",
+
+def _declare_gufunc(name: str, function: Any, infer: Callable[..., Avals], **facts: Any) -> Primitive:
+    return Primitive(name, function=function, kind=GUFUNC, infer=infer, costly=True, **facts)
+
+
+MATMUL = _declare_gufunc("matmul", np.matmul, _matmul_infer, nin=2, multilinear=True, linear_in=(0, 1), series="matmul")
+SOLVE = _declare_gufunc("solve", _lapack.solve, _solve_infer, nin=2, linear_in=(1,), series="solve")
+INV = _declare_gufunc("inv", _lapack.inv, _of_square("inv", lambda a: (a,)), series="invert")
+DET = _declare_gufunc("det", _lapack.det, _of_square("det", lambda a: (intern_aval(a.dtype, a.shape[:-2]),)))
+SLOGDET = _declare_gufunc(
+    "slogdet",
+    _lapack.slogdet,
+    _of_square("slogdet", lambda a: tuple(intern_aval(d, a.shape[:-2]) for d in (a.dtype, real_dtype(a.dtype)))),
+    nout=2,
 )
-SOLVE = Primitive(
-    "solve",
-    function=_lapack.solve,
-    kind=GUFUNC,
-    nin=2,
-    infer=_solve_infer,
-    costly=True,
-    linear_in=(1,),
-    series="solve",
-)
-INV = Primitive("inv", function=_lapack.inv, kind=GUFUNC, infer=_inv_infer, costly=True, series="invert")
-DET = Primitive("det", function=_lapack.det, kind=GUFUNC, infer=_det_infer, costly=True)
-SLOGDET = Primitive("slogdet", function=_lapack.slogdet, kind=GUFUNC, nout=2, infer=_slogdet_infer, costly=True)
 
 
 def _cofactors(params: Params, x: Any, u: Any, s: Any, vh: Any, *directions: Any) -> Any:
@@ -448,15 +410,7 @@ def _cofactors_of_lanes(params: Params, x: Any, u: Any, s: Any, vh: Any, *direct
 
 
 # Each derivative taken is one direction more. No value has 252 of them: k directions are a sum of 2ᵏ products.
-COFACTORS = Primitive(
-    "cofactors",
-    function=_cofactors,
-    kind=PYTHON,
-    nin=-1,
-    infer=lambda params, x, *factors: (x,),
-    costly=True,
-    linear_in=tuple(range(4, 256)),
-)
+COFACTORS = _declare_python("cofactors", _cofactors, _same, nin=-1, costly=True, linear_in=tuple(range(4, 256)))
 COFACTORS.batch = _cofactors_of_lanes
 
 
@@ -472,47 +426,38 @@ def _det_svd(params: Params, a: Any) -> Any:
     return u, np.where(known, s, s.dtype.type(np.nan)), vh
 
 
-DET_SVD = Primitive("det_svd", function=_det_svd, kind=PYTHON, nout=3, infer=_det_svd_infer, costly=True)
+DET_SVD = _declare_python(
+    "det_svd",
+    _det_svd,
+    lambda params, a: (a, intern_aval(real_dtype(a.dtype), a.shape[:-1]), a),
+    nout=3,
+    costly=True,
+)
 DET_SVD.batch = _det_svd
 
 
 # ---- factors of matrices; NumPy computes them, with its signs -------------------------------------------------------
 
 
-def _matrix(name: str, a: AbstractValue) -> None:
-    if a.ndim < 2:
-        raise ShapeError(f"np.linalg.{name} needs matrices, but found shape {a.shape}.")
+def _of_matrix(name: str, results: Callable[[AbstractValue], Avals]) -> Callable[..., Avals]:
+    """What is inferred of a function of matrices."""
+
+    def infer(params: Params, a: AbstractValue) -> Avals:
+        if a.ndim < 2:
+            raise ShapeError(f"np.linalg.{name} needs matrices, but found shape {a.shape}.")
+        return results(a)
+
+    return infer
 
 
-def _cholesky_infer(params: Params, a: AbstractValue) -> tuple[AbstractValue, ...]:
-    _square("cholesky", a)
-    return (a,)
-
-
-def _eigh_infer(params: Params, a: AbstractValue) -> tuple[AbstractValue, ...]:
-    _square("eigh", a)
-    return intern_aval(real_dtype(a.dtype), a.shape[:-1]), a
-
-
-def _svd_infer(params: Params, a: AbstractValue) -> tuple[AbstractValue, ...]:
-    _matrix("svd", a)
+def _svd_factors(a: AbstractValue) -> Avals:
     *outer, m, n = a.shape
     k = min(m, n)
     kinds = a.dtype, real_dtype(a.dtype), a.dtype
     return tuple(intern_aval(d, (*outer, *core)) for d, core in zip(kinds, ((m, k), (k,), (k, n)), strict=True))
 
 
-def _qr_infer(params: Params, a: AbstractValue) -> tuple[AbstractValue, ...]:
-    _matrix("qr", a)
-    return a, intern_aval(a.dtype, (*a.shape[:-2], a.shape[-1], a.shape[-1]))
-
-
-def _pinv_infer(params: Params, a: AbstractValue) -> tuple[AbstractValue, ...]:
-    _matrix("pinv", a)
-    return (intern_aval(a.dtype, (*a.shape[:-2], a.shape[-1], a.shape[-2])),)
-
-
-def _lstsq_infer(params: Params, a: AbstractValue, b: AbstractValue) -> tuple[AbstractValue, ...]:
+def _lstsq_infer(params: Params, a: AbstractValue, b: AbstractValue) -> Avals:
     if a.ndim != 2 or b.ndim != 2 or a.shape[0] != b.shape[0]:
         raise ShapeError(
             f"np.linalg.lstsq: {a.shape} and {b.shape} do not fit; it takes one matrix, and a right side of as many "
@@ -544,28 +489,25 @@ def _symmetric(name: str, a: Any) -> Any:
     return a
 
 
-CHOLESKY = Primitive(
+CHOLESKY = _declare_python(
     "cholesky",
-    function=lambda params, a: np.linalg.cholesky(_symmetric("cholesky", a)),
-    kind=PYTHON,
-    infer=_cholesky_infer,
+    lambda params, a: np.linalg.cholesky(_symmetric("cholesky", a)),
+    _of_square("cholesky", lambda a: (a,)),
     costly=True,
 )
-EIGH = Primitive(
+EIGH = _declare_python(
     "eigh",
-    function=lambda params, a: np.linalg.eigh(_symmetric("eigh", a), *params),
-    kind=PYTHON,
+    lambda params, a: np.linalg.eigh(_symmetric("eigh", a), *params),
+    _of_square("eigh", lambda a: (intern_aval(real_dtype(a.dtype), a.shape[:-1]), a)),
+    "uplo",
     nout=2,
-    infer=_eigh_infer,
     costly=True,
-    param_names=("uplo",),
 )
-SVD = Primitive(
+SVD = _declare_python(
     "svd",
-    function=lambda params, a: np.linalg.svd(a, full_matrices=False),
-    kind=PYTHON,
+    lambda params, a: np.linalg.svd(a, full_matrices=False),
+    _of_matrix("svd", _svd_factors),
     nout=3,
-    infer=_svd_infer,
     costly=True,
 )
 
@@ -575,9 +517,7 @@ SVD = Primitive(
 NUMBERS, SERIES, ITSELF = 0, 1, 2
 
 
-def _weights_infer(
-    params: Params, x: AbstractValue, reference: AbstractValue, *rest: AbstractValue
-) -> tuple[AbstractValue, ...]:
+def _weights_infer(params: Params, x: AbstractValue, reference: AbstractValue, *rest: AbstractValue) -> Avals:
     n = min(x.shape[-2:])
     rows = reference.shape[-2] if params[0] else 1
     return (intern_aval(real_dtype(x.dtype), (*x.shape[:-2], rows, n)),)
@@ -591,14 +531,8 @@ LINEAR_SUM_OF: dict[Primitive, Primitive] = {}
 SUM_WEIGHTS_OF: dict[Primitive, Primitive] = {}
 
 
-def _sum_infer(
-    params: Params, x: AbstractValue, values: AbstractValue, *rest: AbstractValue
-) -> tuple[AbstractValue, ...]:
+def _sum_infer(params: Params, x: AbstractValue, values: AbstractValue, *rest: AbstractValue) -> Avals:
     return (intern_aval(values.dtype, x.shape[:-2]),)
-
-
-def _sum_of_first_row(params: Params, x: Any, reference: Any, c: Any, *rest: Any) -> Any:
-    return np.sum(c[..., 0, :], axis=-1)
 
 
 def _sum_weights(params: Params, x: Any, reference: Any, by: Any, *rest: Any) -> Any:
@@ -608,15 +542,13 @@ def _sum_weights(params: Params, x: Any, reference: Any, by: Any, *rest: Any) ->
 
 
 def _of_sums(name: str, function: Callable[..., Any], infer: Callable[..., Any], linear_in: Any = ()) -> Primitive:
-    made = Primitive(
-        name, function=function, kind=PYTHON, nin=-1, infer=infer, linear_in=linear_in, param_names=("one",)
-    )
+    made = _declare_python(name, function, infer, "one", nin=-1, linear_in=linear_in)
     made.batch = function
     return made
 
 
 def _of_matrices(
-    name: str, native: Callable[..., NativeCall], infer: Callable[..., Any], linear_in: Any = (), **more: Any
+    name: str, native: Callable[..., NativeCall], infer: Callable[..., Any], linear_in: Any, *params: str
 ) -> Primitive:
     def compute(params: Params, *operands: Any) -> Any:
         values = [np.ascontiguousarray(x) for x in operands]
@@ -625,9 +557,7 @@ def _of_matrices(
         run(native(params, *avals), values, results)
         return results[0]
 
-    made = Primitive(
-        name, function=compute, kind=PYTHON, nin=-1, infer=infer, costly=True, linear_in=tuple(linear_in), **more
-    )
+    made = _declare_python(name, compute, infer, *params, nin=-1, costly=True, linear_in=tuple(linear_in))
     made.native = native
     return made
 
@@ -649,15 +579,13 @@ def _declare_spectral(name: str, singular: bool) -> tuple[Primitive, Primitive]:
         return made
 
     count = 3 if singular else 2
-    whole = _of_matrices(
-        name, native("derivative"), _same, (2, *range(3 + count, 256)), param_names=("known", "strong", "one")
-    )
-    parts = _of_matrices(
-        f"{name}_weights", native("weights"), _weights_infer, range(2 + count, 256), param_names=("known", "one")
-    )
-    PRODUCT_OF[whole] = _of_matrices(f"{name}_product", native("product"), _same, param_names=("one",))
+    whole = _of_matrices(name, native("derivative"), _same, (2, *range(3 + count, 256)), "known", "strong", "one")
+    parts = _of_matrices(f"{name}_weights", native("weights"), _weights_infer, range(2 + count, 256), "known", "one")
+    PRODUCT_OF[whole] = _of_matrices(f"{name}_product", native("product"), _same, (), "one")
     SUM_OF[whole] = _of_sums(f"{name}_sum", lambda params, x, values, *rest: np.sum(values, axis=-1), _sum_infer)
-    LINEAR_SUM_OF[whole] = _of_sums(f"{name}_linear_sum", _sum_of_first_row, _sum_infer, (2,))
+    LINEAR_SUM_OF[whole] = _of_sums(
+        f"{name}_linear_sum", lambda params, x, reference, c, *rest: np.sum(c[..., 0, :], axis=-1), _sum_infer, (2,)
+    )
     SUM_WEIGHTS_OF[whole] = _of_sums(
         f"{name}_sum_weights", _sum_weights, lambda params, x, reference, *rest: (reference,), (2,)
     )
@@ -667,24 +595,28 @@ def _declare_spectral(name: str, singular: bool) -> tuple[Primitive, Primitive]:
 SPECTRAL, SPECTRAL_WEIGHTS = _declare_spectral("spectral", singular=False)
 SINGULAR, SINGULAR_WEIGHTS = _declare_spectral("singular", singular=True)
 # For at least as many rows as columns.
-QR = Primitive("qr", function=lambda params, a: np.linalg.qr(a), kind=PYTHON, nout=2, infer=_qr_infer, costly=True)
-PINV = Primitive(
-    "pinv",
-    function=lambda params, a: np.linalg.pinv(a, *params),
-    kind=PYTHON,
-    infer=_pinv_infer,
+QR = _declare_python(
+    "qr",
+    lambda params, a: np.linalg.qr(a),
+    _of_matrix("qr", lambda a: (a, intern_aval(a.dtype, (*a.shape[:-2], a.shape[-1], a.shape[-1])))),
+    nout=2,
     costly=True,
-    param_names=("rcond",),
 )
-LSTSQ = Primitive(
+PINV = _declare_python(
+    "pinv",
+    lambda params, a: np.linalg.pinv(a, *params),
+    _of_matrix("pinv", lambda a: (intern_aval(a.dtype, (*a.shape[:-2], a.shape[-1], a.shape[-2])),)),
+    "rcond",
+    costly=True,
+)
+LSTSQ = _declare_python(
     "lstsq",
-    function=lambda params, a, b: np.linalg.lstsq(a, b, *params)[0],
-    kind=PYTHON,
+    lambda params, a, b: np.linalg.lstsq(a, b, *params)[0],
+    _lstsq_infer,
+    "rcond",
     nin=2,
-    infer=_lstsq_infer,
     costly=True,
     linear_in=(1,),
-    param_names=("rcond",),
 )
 
 
@@ -692,18 +624,16 @@ LSTSQ = Primitive(
 
 
 def _declare_transform(name: str, function: Callable[..., Any], infer: Callable[..., Any], *params: str) -> Primitive:
-    return Primitive(
-        name, function=function, kind=PYTHON, infer=infer, costly=True, linear=True, linear_in=(0,), param_names=params
-    )
+    return _declare_python(name, function, infer, *params, costly=True, linear=True, linear_in=(0,))
 
 
-def _half_infer(params: Params, x: AbstractValue) -> tuple[AbstractValue, ...]:
+def _half_infer(params: Params, x: AbstractValue) -> Avals:
     axis = params[0]
     shape = (*x.shape[:axis], x.shape[axis] // 2 + 1, *x.shape[axis + 1 :])
     return (intern_aval(np.result_type(x.dtype, np.complex64), shape),)
 
 
-def _whole_infer(params: Params, x: AbstractValue) -> tuple[AbstractValue, ...]:
+def _whole_infer(params: Params, x: AbstractValue) -> Avals:
     n, axis, _ = params
     return (intern_aval(real_dtype(x.dtype), (*x.shape[:axis], n, *x.shape[axis + 1 :])),)
 
@@ -716,49 +646,33 @@ IRFFT = _declare_transform("irfft", lambda params, x: np.fft.irfft(x, *params), 
 
 # ---- along an axis --------------------------------------------------------------------------------------------------
 
-CUMSUM = Primitive(
-    "cumsum",
-    function=lambda params, x: np.cumsum(x, *params),
-    kind=PYTHON,
-    infer=_same,
-    linear=True,
-    linear_in=(0,),
-    param_names=("axis",),
-    series="each",
+CUMSUM = _declare_python(
+    "cumsum", lambda params, x: np.cumsum(x, *params), _same, "axis", linear=True, linear_in=(0,), series="each"
 )
 CUMSUM.native = lambda params, x: running_sum(x, params[0])
 
 
-def _correlate_infer(params: Params, a: AbstractValue, b: AbstractValue) -> tuple[AbstractValue, ...]:
-    return (intern_aval(a.dtype, (a.shape[0] - b.shape[0] + 1,)),)
-
-
 # Where the second operand, which is not the longer, lies within the first. NumPy conjugates it; here it stays as it is.
-CORRELATE = Primitive(
+CORRELATE = _declare_python(
     "correlate",
-    function=lambda params, a, b: np.correlate(a, np.conjugate(b)),
-    kind=PYTHON,
+    lambda params, a, b: np.correlate(a, np.conjugate(b)),
+    lambda params, a, b: (intern_aval(a.dtype, (a.shape[0] - b.shape[0] + 1,)),),
     nin=2,
-    infer=_correlate_infer,
     multilinear=True,
     costly=True,
     linear_in=(0, 1),
 )
 
 
-def _places_infer(params: Params, x: AbstractValue) -> tuple[AbstractValue, ...]:
-    return (intern_aval(np.dtype(np.intp), x.shape),)
+def _declare_places(
+    name: str, function: Callable[..., Any], shape: Callable[..., tuple[int, ...]], *params: str, **facts: Any
+) -> Primitive:
+    """Places in an array, of which the result has a shape."""
 
+    def infer(params: Params, *operands: AbstractValue) -> Avals:
+        return (intern_aval(np.dtype(np.intp), shape(params, *operands)),)
 
-# Equal items keep their order.
-ARGSORT = Primitive(
-    "argsort",
-    function=lambda params, x: np.argsort(x, params[0], kind="stable"),
-    kind=PYTHON,
-    infer=_places_infer,
-    param_names=("axis",),
-    zero_derivative=True,
-)
+    return _declare_python(name, function, infer, *params, zero_derivative=True, **facts)
 
 
 def _argpartition(params: Params, x: Any) -> Any:
@@ -770,47 +684,32 @@ def _argpartition(params: Params, x: Any) -> Any:
     return places
 
 
-ARGPARTITION = Primitive(
-    "argpartition",
-    function=_argpartition,
-    kind=PYTHON,
-    infer=_places_infer,
-    param_names=("axis", "kth"),
-    zero_derivative=True,
-)
-
-
-def _place_infer(params: Params, x: AbstractValue) -> tuple[AbstractValue, ...]:
+def _place_shape(params: Params, x: AbstractValue) -> tuple[int, ...]:
     axis, keepdims = params
-    if axis is None:
-        shape = (1,) * x.ndim if keepdims else ()
-    else:
-        shape = (*x.shape[:axis], *((1,) if keepdims else ()), *x.shape[axis + 1 :])
-    return (intern_aval(np.dtype(np.intp), shape),)
+    kept = (1,) if keepdims else ()
+    return kept * x.ndim if axis is None else (*x.shape[:axis], *kept, *x.shape[axis + 1 :])
 
 
 def _declare_place(name: str, function: Callable[..., Any]) -> Primitive:
     """Where along an axis, or in the flat array, something is first met."""
-    return Primitive(
-        name,
-        function=lambda params, x: function(x, axis=params[0], keepdims=params[1]),
-        kind=PYTHON,
-        infer=_place_infer,
-        param_names=("axis", "keepdims"),
-        zero_derivative=True,
+    return _declare_places(
+        name, lambda params, x: function(x, axis=params[0], keepdims=params[1]), _place_shape, "axis", "keepdims"
     )
 
 
+# Equal items keep their order.
+ARGSORT = _declare_places(
+    "argsort", lambda params, x: np.argsort(x, params[0], kind="stable"), lambda params, x: x.shape, "axis"
+)
+ARGPARTITION = _declare_places("argpartition", _argpartition, lambda params, x: x.shape, "axis", "kth")
 ARGMAX = _declare_place("argmax", np.argmax)
 ARGMIN = _declare_place("argmin", np.argmin)
-SEARCHSORTED = Primitive(
+SEARCHSORTED = _declare_places(
     "searchsorted",
-    function=lambda params, a, v: np.searchsorted(a, v, side=params[0]),
-    kind=PYTHON,
+    lambda params, a, v: np.searchsorted(a, v, side=params[0]),
+    lambda params, a, v: v.shape,
+    "side",
     nin=2,
-    infer=lambda params, a, v: (intern_aval(np.dtype(np.intp), v.shape),),
-    param_names=("side",),
-    zero_derivative=True,
 )
 
 # ---- calls of programs ----------------------------------------------------------------------------------------------
@@ -828,20 +727,11 @@ def declare_call(nout: int, evaluate: Callable[..., Any], native: Callable[..., 
         raise ShapeError("a program without outputs cannot be called on traced values.")
     if nout not in _calls:
 
-        def infer(params: Params, *operands: AbstractValue) -> tuple[AbstractValue, ...]:
-            results: tuple[AbstractValue, ...] = params[0].output_types
+        def infer(params: Params, *operands: AbstractValue) -> Avals:
+            results: Avals = params[0].output_types
             return results
 
-        made = Primitive(
-            "call",
-            function=evaluate,
-            kind=PYTHON,
-            nin=-1,
-            nout=nout,
-            infer=infer,
-            param_names=("program",),
-            may_round=True,
-        )
+        made = _declare_python("call", evaluate, infer, "program", nin=-1, nout=nout, may_round=True)
         made.of_programs = True
         made.native = native
         for give_rule in on_new_call:

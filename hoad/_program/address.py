@@ -173,6 +173,3 @@ def get_include() -> str:
     ['hoad.h']
     """
     return os.path.join(os.path.dirname(os.path.dirname(__file__)), "include")
-
-
-__all__ = ["Address", "get_include"]

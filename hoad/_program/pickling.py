@@ -51,7 +51,7 @@ def describe(primitive: Primitive) -> Description:
     return module, name, primitive.version
 
 
-def check_travels(function: Any, what: str, instead: str = "") -> None:
+def check_travels(function: Any, what: str) -> None:
     """Raise unless another process finds a function by its name."""
     while isinstance(function, functools.partial):
         function = function.func
@@ -61,8 +61,8 @@ def check_travels(function: Any, what: str, instead: str = "") -> None:
         name = getattr(function, "__qualname__", None) or type(function).__name__
         raise pickle.PicklingError(
             f"a program cannot be pickled with {what}, {name}: a pickle names functions, and another process could "
-            f"not find this one by name ({error}). Define it with def at the top of a module that can be imported"
-            f"{instead}, or send the function that was recorded, and record it there."
+            f"not find this one by name ({error}). Define it with def at the top of a module that can be imported, or "
+            "send the function that was recorded, and record it there."
         ) from error
 
 
@@ -157,10 +157,6 @@ def restoring(make: Callable[..., Any]) -> Callable[..., Any]:
     return restored
 
 
-def _parts_data(parts: Parts) -> Any:
-    return _parts_from, (parts.structure, parts.constants, parts.places)
-
-
 @restoring
 def _parts_from(structure: Any, constants: Any, places: Any) -> Parts:
     """Some leaves of a container, out of a pickle."""
@@ -171,10 +167,6 @@ def _parts_from(structure: Any, constants: Any, places: Any) -> Parts:
     for k in places:
         whole_number(k, 0, structure.size - 1, "a place in a container")
     return Parts(structure, constants, places)
-
-
-def _structure_data(structure: Structure) -> Any:
-    return _structure_from, ([node and (node.cls, node.keys, node.extra) for node in structure._nodes],)
 
 
 @restoring
@@ -192,8 +184,8 @@ def _structure_from(rows: Any) -> Structure:
     return Structure(nodes)
 
 
-copyreg.pickle(Parts, _parts_data)
-copyreg.pickle(Structure, _structure_data)
+copyreg.pickle(Parts, lambda x: (_parts_from, (x.structure, x.constants, x.places)))
+copyreg.pickle(Structure, lambda x: (_structure_from, ([n and (n.cls, n.keys, n.extra) for n in x._nodes],)))
 
 
 def load(data: dict[str, Any]) -> tuple[Any, list[tuple[Any, ...]]]:

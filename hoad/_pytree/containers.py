@@ -581,6 +581,3 @@ def spread(values: Sequence[Any], forms: Forms, whats: Sequence[str]) -> tuple[l
             leaves += parts.match(value, what)
             names += [Name(parts, what, k) for k in range(len(parts.places))]
     return leaves, names
-
-
-__all__ = ["Structure", "flatten", "register_container"]

@@ -108,6 +108,3 @@ class _Unravel:
 
     def __repr__(self) -> str:
         return f"<unravel: ({self.size},) to {self.parts.structure}>"
-
-
-__all__ = ["ravel"]

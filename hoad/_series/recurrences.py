@@ -183,90 +183,8 @@ def exp(u: Series) -> list[Any]:
     return solution(np.exp(u[0]), u, lambda v, k: v[k])
 
 
-def exp2(u: Series) -> list[Any]:
-    return solution(np.exp2(u[0]), scaled(u, LN2), lambda v, k: v[k])
-
-
-def expm1(u: Series) -> list[Any]:
-    return [np.expm1(u[0]), *exp(u)[1:]]
-
-
 def log(u: Series) -> list[Any]:
     return primitive(np.log(u[0]), u, u)
-
-
-def log2(u: Series) -> list[Any]:
-    return primitive(np.log2(u[0]), u, scaled(u, LN2))
-
-
-def log10(u: Series) -> list[Any]:
-    return primitive(np.log10(u[0]), u, scaled(u, LN10))
-
-
-def log1p(u: Series) -> list[Any]:
-    return primitive(np.log1p(u[0]), u, shifted(u, 1))
-
-
-def sqrt(u: Series) -> list[Any]:
-    return power(u, 0.5, np.sqrt(u[0]))
-
-
-def cbrt(u: Series) -> list[Any]:
-    return power(u, 1 / 3, np.cbrt(u[0]))
-
-
-def square(u: Series) -> list[Any]:
-    return product(u, u)
-
-
-def sin(u: Series) -> list[Any]:
-    return solutions(np.sin(u[0]), np.cos(u[0]), u, -1)[0]
-
-
-def cos(u: Series) -> list[Any]:
-    return solutions(np.sin(u[0]), np.cos(u[0]), u, -1)[1]
-
-
-def sinh(u: Series) -> list[Any]:
-    return solutions(np.sinh(u[0]), np.cosh(u[0]), u, 1)[0]
-
-
-def cosh(u: Series) -> list[Any]:
-    return solutions(np.sinh(u[0]), np.cosh(u[0]), u, 1)[1]
-
-
-def tan(u: Series) -> list[Any]:
-    return solution(np.tan(u[0]), u, lambda v, k: convolution(v, v, k) if k else 1 / np.cos(u[0]) ** 2)
-
-
-def tanh(u: Series) -> list[Any]:
-    return solution(np.tanh(u[0]), u, lambda v, k: -convolution(v, v, k) if k else sech(u[0]) ** 2)
-
-
-def arcsin(u: Series) -> list[Any]:
-    return primitive(np.arcsin(u[0]), u, _sqrt_one_minus_square(u))
-
-
-def arccos(u: Series) -> list[Any]:
-    return primitive(np.arccos(u[0]), scaled(u, -1), _sqrt_one_minus_square(u))
-
-
-def arctan(u: Series) -> list[Any]:
-    return primitive(np.arctan(u[0]), u, shifted(product(u, u), 1))
-
-
-def arcsinh(u: Series) -> list[Any]:
-    radicand = shifted(product(u, u), 1)
-    return primitive(np.arcsinh(u[0]), u, sqrt(radicand))
-
-
-def arccosh(u: Series) -> list[Any]:
-    radicand = product(shifted(u, -1), shifted(u, 1))
-    return primitive(np.arccosh(u[0]), u, power(radicand, 0.5, np.sqrt(u[0] - 1) * np.sqrt(u[0] + 1)))
-
-
-def arctanh(u: Series) -> list[Any]:
-    return primitive(np.arctanh(u[0]), u, _one_less_square(u))
 
 
 def _one_less_square(u: Series) -> list[Any]:
@@ -278,43 +196,59 @@ def _sqrt_one_minus_square(u: Series) -> list[Any]:
     return power(_one_less_square(u), 0.5, sqrt_one_minus_square(u[0]))
 
 
-def hypot(u: Series, v: Series) -> list[Any]:
-    return power(added(product(u, u), product(v, v)), 0.5, np.hypot(u[0], v[0]))
+def _sqrt_square_minus_one(u: Series) -> list[Any]:
+    return power(product(shifted(u, -1), shifted(u, 1)), 0.5, np.sqrt(u[0] - 1) * np.sqrt(u[0] + 1))
 
 
-def arctan2(v: Series, u: Series) -> list[Any]:
+def _sqrt_one_plus_square(u: Series) -> list[Any]:
+    radicand = shifted(product(u, u), 1)
+    return power(radicand, 0.5, np.sqrt(radicand[0]))
+
+
+def _sin_cos(u: Series) -> tuple[list[Any], list[Any]]:
+    return solutions(np.sin(u[0]), np.cos(u[0]), u, -1)
+
+
+def _sinh_cosh(u: Series) -> tuple[list[Any], list[Any]]:
+    return solutions(np.sinh(u[0]), np.cosh(u[0]), u, 1)
+
+
+ELEMENTARY: dict[np.ufunc, Callable[[Series], list[Any]]] = {
+    np.exp: exp,
+    np.exp2: lambda u: solution(np.exp2(u[0]), scaled(u, LN2), lambda v, k: v[k]),
+    np.expm1: lambda u: [np.expm1(u[0]), *exp(u)[1:]],
+    np.log: log,
+    np.log2: lambda u: primitive(np.log2(u[0]), u, scaled(u, LN2)),
+    np.log10: lambda u: primitive(np.log10(u[0]), u, scaled(u, LN10)),
+    np.log1p: lambda u: primitive(np.log1p(u[0]), u, shifted(u, 1)),
+    np.sqrt: lambda u: power(u, 0.5, np.sqrt(u[0])),
+    np.cbrt: lambda u: power(u, 1 / 3, np.cbrt(u[0])),
+    np.square: lambda u: product(u, u),
+    np.sin: lambda u: _sin_cos(u)[0],
+    np.cos: lambda u: _sin_cos(u)[1],
+    np.tan: lambda u: solution(np.tan(u[0]), u, lambda v, k: convolution(v, v, k) if k else 1 / np.cos(u[0]) ** 2),
+    np.arcsin: lambda u: primitive(np.arcsin(u[0]), u, _sqrt_one_minus_square(u)),
+    np.arccos: lambda u: primitive(np.arccos(u[0]), scaled(u, -1), _sqrt_one_minus_square(u)),
+    np.arctan: lambda u: primitive(np.arctan(u[0]), u, shifted(product(u, u), 1)),
+    np.sinh: lambda u: _sinh_cosh(u)[0],
+    np.cosh: lambda u: _sinh_cosh(u)[1],
+    np.tanh: lambda u: solution(np.tanh(u[0]), u, lambda v, k: -convolution(v, v, k) if k else sech(u[0]) ** 2),
+    np.arcsinh: lambda u: primitive(np.arcsinh(u[0]), u, _sqrt_one_plus_square(u)),
+    np.arccosh: lambda u: primitive(np.arccosh(u[0]), u, _sqrt_square_minus_one(u)),
+    np.arctanh: lambda u: primitive(np.arctanh(u[0]), u, _one_less_square(u)),
+    np.conjugate: lambda u: [np.conjugate(x) for x in u],
+    **dict.fromkeys((np.radians, np.deg2rad), lambda u: scaled(u, math.pi / 180)),
+    **dict.fromkeys((np.degrees, np.rad2deg), lambda u: scaled(u, 180 / math.pi)),
+}
+
+
+def _arctan2(v: Series, u: Series) -> list[Any]:
     """The angle of the curve (u, v), which turns by (u v′ − v u′) / (u² + v²)."""
     turned = subtracted(product(u, derivative(v)), product(v, derivative(u)))
     return integral(quotient(turned, added(product(u, u), product(v, v))), np.arctan2(v[0], u[0]))
 
 
-ELEMENTARY: dict[np.ufunc, Callable[[Series], list[Any]]] = {
-    np.exp: exp,
-    np.exp2: exp2,
-    np.expm1: expm1,
-    np.log: log,
-    np.log2: log2,
-    np.log10: log10,
-    np.log1p: log1p,
-    np.sqrt: sqrt,
-    np.cbrt: cbrt,
-    np.square: square,
-    np.sin: sin,
-    np.cos: cos,
-    np.tan: tan,
-    np.arcsin: arcsin,
-    np.arccos: arccos,
-    np.arctan: arctan,
-    np.sinh: sinh,
-    np.cosh: cosh,
-    np.tanh: tanh,
-    np.arcsinh: arcsinh,
-    np.arccosh: arccosh,
-    np.arctanh: arctanh,
-    np.conjugate: lambda u: [np.conjugate(x) for x in u],
-    np.radians: lambda u: scaled(u, math.pi / 180),
-    np.deg2rad: lambda u: scaled(u, math.pi / 180),
-    np.degrees: lambda u: scaled(u, 180 / math.pi),
-    np.rad2deg: lambda u: scaled(u, 180 / math.pi),
+ELEMENTARY_OF_TWO: dict[np.ufunc, Callable[[Series, Series], list[Any]]] = {
+    np.hypot: lambda u, v: power(added(product(u, u), product(v, v)), 0.5, np.hypot(u[0], v[0])),
+    np.arctan2: _arctan2,
 }
-ELEMENTARY_OF_TWO: dict[np.ufunc, Callable[[Series, Series], list[Any]]] = {np.hypot: hypot, np.arctan2: arctan2}

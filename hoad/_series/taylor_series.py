@@ -18,15 +18,7 @@ from hoad._series.domain import is_finite
 from hoad._series.functions import check_not_in_library
 from hoad._series.pade import PadeApproximant, approximant
 from hoad._series.radius import radius_of
-from hoad._series.shapes import (
-    checked_point,
-    coefficients_of,
-    displacement,
-    is_one_point,
-    lifted,
-    stacked,
-    unified,
-)
+from hoad._series.shapes import checked_point, coefficients_of, displacement, is_one_point, lifted, stacked, unified
 from hoad._series.text import Latex, about, lines, series
 from hoad._series.truncated import WEAK, is_constant, shown
 from hoad.errors import ArgumentError, DomainError, DTypeError, ShapeError
@@ -159,7 +151,7 @@ class TaylorSeries(Arithmetic):
         >>> print(1 / (1 - TaylorSeries.variable(3)))
         1 + t + t² + t³ + O(t⁴)
         """
-        n = _whole("variable", "degree", degree, 0)
+        n = _whole("variable", "degree", degree)
         start = point if is_traced(point) else np.asarray(point)[()]
         start = start if start.dtype.kind in "fc" else start.astype(np.float64)
         one = np.ones(np.shape(start), start.dtype)[()]
@@ -208,7 +200,7 @@ class TaylorSeries(Arithmetic):
         >>> print(TaylorSeries([1.0, 2.0, 3.0]).truncate(1))
         1 + 2 t + O(t²)
         """
-        m = _whole("truncate", "degree", degree, 0)
+        m = _whole("truncate", "degree", degree)
         if m > self.degree:
             raise ArgumentError(
                 f"truncate takes a degree of at most that of the series, {self.degree}, not {m}: of what comes after "
@@ -370,7 +362,7 @@ class TaylorSeries(Arithmetic):
         >>> ((1 + x) / (1 - x)).pade(4, 4)
         (1 + t)/(1 - t)
         """
-        m, n = _whole("pade", "m", m, 0), _whole("pade", "n", n, 0)
+        m, n = _whole("pade", "m", m), _whole("pade", "n", n)
         if m + n > self.degree:
             raise ArgumentError(
                 f"pade({m}, {n}) needs the coefficients up to degree {m + n}, but the series is known to {self.degree}."
@@ -454,7 +446,7 @@ class TaylorSeries(Arithmetic):
         >>> print(np.sin(TaylorSeries.variable(5)).derivative())
         1 - t²/2 + t⁴/24 + O(t⁵)
         """
-        m = _whole("derivative", "order", order, 0)
+        m = _whole("derivative", "order", order)
         if m > self.degree:
             raise ArgumentError(
                 f"derivative of order {m} of a series of degree {self.degree}: nothing of it is known. Take the series "
@@ -625,7 +617,7 @@ def _times_factorial(c: Any, k: int) -> Any:
     return found
 
 
-def _whole(method: str, name: str, value: Any, least: int) -> int:
-    if not isinstance(value, (int, np.integer)) or value < least:
-        raise ArgumentError(f"{method} takes the {name} as an integer of {least} or more, not {value!r}.")
+def _whole(method: str, name: str, value: Any) -> int:
+    if not isinstance(value, (int, np.integer)) or value < 0:
+        raise ArgumentError(f"{method} takes the {name} as an integer of 0 or more, not {value!r}.")
     return operator.index(value)

@@ -72,6 +72,3 @@ def checked_symbols(given: tuple[Any, ...], needed: tuple[E, ...]) -> tuple[E, .
     if missing:
         raise ArgumentError(f"to_program was given no input for {', '.join(missing)}. Name all symbols, or none.")
     return given
-
-
-__all__ = ["checked_symbols", "checked_value", "fitting"]

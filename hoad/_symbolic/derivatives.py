@@ -69,6 +69,3 @@ def _occurs(part: Operators, whole: Operators) -> bool:
 def _zeros(shape: tuple[int, ...], like: E) -> E:
     zeros: E = constant(np.zeros(shape) if shape else 0.0, like._make)
     return zeros
-
-
-__all__ = ["rows_of_jacobian", "tangent"]

@@ -625,6 +625,3 @@ def symbols(names: str, shape: int | tuple[int, ...] = ()) -> Any:
     aval = intern_aval(FLOAT64, checked)
     made = tuple(make(None, (), name, aval) for name in found)
     return made if len(made) > 1 or "," in names else made[0]
-
-
-__all__ = ["Expression", "symbols"]

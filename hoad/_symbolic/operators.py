@@ -19,6 +19,15 @@ from hoad.errors import TracedValueError
 OPERANDS = (np.ndarray, np.generic, int, float, complex, list, tuple)
 
 
+def _of_two(function: Callable[[Any, Any], Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The methods of an operator for an expression on its left, and on its right."""
+    return lambda self, other: binary(function, self, other), lambda self, other: binary(function, other, self)
+
+
+def _of_one(function: Callable[[Any], Any]) -> Callable[..., Any]:
+    return lambda self: record_call(function, (self,))
+
+
 class Operators:
     """What is recorded, and what raises; the nodes themselves are `Expression`."""
 
@@ -57,89 +66,27 @@ class Operators:
             return lambda *args, **kwargs: record_call(METHODS[name], (self, *args), kwargs)
         raise AttributeError(f"an expression has no attribute {name!r}")
 
-    def __add__(self, other: Any) -> Any:
-        return binary(operator.add, self, other)
-
-    def __radd__(self, other: Any) -> Any:
-        return binary(operator.add, other, self)
-
-    def __sub__(self, other: Any) -> Any:
-        return binary(operator.sub, self, other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return binary(operator.sub, other, self)
-
-    def __mul__(self, other: Any) -> Any:
-        return binary(operator.mul, self, other)
-
-    def __rmul__(self, other: Any) -> Any:
-        return binary(operator.mul, other, self)
-
-    def __truediv__(self, other: Any) -> Any:
-        return binary(operator.truediv, self, other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return binary(operator.truediv, other, self)
-
-    def __floordiv__(self, other: Any) -> Any:
-        return binary(operator.floordiv, self, other)
-
-    def __rfloordiv__(self, other: Any) -> Any:
-        return binary(operator.floordiv, other, self)
-
-    def __mod__(self, other: Any) -> Any:
-        return binary(operator.mod, self, other)
-
-    def __rmod__(self, other: Any) -> Any:
-        return binary(operator.mod, other, self)
+    __add__, __radd__ = _of_two(operator.add)
+    __sub__, __rsub__ = _of_two(operator.sub)
+    __mul__, __rmul__ = _of_two(operator.mul)
+    __truediv__, __rtruediv__ = _of_two(operator.truediv)
+    __floordiv__, __rfloordiv__ = _of_two(operator.floordiv)
+    __mod__, __rmod__ = _of_two(operator.mod)
+    __pow__, __rpow__ = _of_two(operator.pow)
+    __matmul__, __rmatmul__ = _of_two(operator.matmul)
+    __and__, __rand__ = _of_two(operator.and_)
+    __or__, __ror__ = _of_two(operator.or_)
+    __xor__, __rxor__ = _of_two(operator.xor)
+    __lt__, __gt__ = _of_two(operator.lt)[0], _of_two(operator.gt)[0]
+    __le__, __ge__ = _of_two(operator.le)[0], _of_two(operator.ge)[0]
+    __neg__, __abs__, __invert__ = _of_one(operator.neg), _of_one(operator.abs), _of_one(operator.invert)
+    __floor__, __ceil__, __trunc__ = _of_one(np.floor), _of_one(np.ceil), _of_one(np.trunc)
 
     def __divmod__(self, other: Any) -> Any:
         return self // other, self % other
 
     def __rdivmod__(self, other: Any) -> Any:
         return other // self, other % self
-
-    def __pow__(self, other: Any) -> Any:
-        return binary(operator.pow, self, other)
-
-    def __rpow__(self, other: Any) -> Any:
-        return binary(operator.pow, other, self)
-
-    def __matmul__(self, other: Any) -> Any:
-        return binary(operator.matmul, self, other)
-
-    def __rmatmul__(self, other: Any) -> Any:
-        return binary(operator.matmul, other, self)
-
-    def __and__(self, other: Any) -> Any:
-        return binary(operator.and_, self, other)
-
-    def __rand__(self, other: Any) -> Any:
-        return binary(operator.and_, other, self)
-
-    def __or__(self, other: Any) -> Any:
-        return binary(operator.or_, self, other)
-
-    def __ror__(self, other: Any) -> Any:
-        return binary(operator.or_, other, self)
-
-    def __xor__(self, other: Any) -> Any:
-        return binary(operator.xor, self, other)
-
-    def __rxor__(self, other: Any) -> Any:
-        return binary(operator.xor, other, self)
-
-    def __lt__(self, other: Any) -> Any:
-        return binary(operator.lt, self, other)
-
-    def __le__(self, other: Any) -> Any:
-        return binary(operator.le, self, other)
-
-    def __gt__(self, other: Any) -> Any:
-        return binary(operator.gt, self, other)
-
-    def __ge__(self, other: Any) -> Any:
-        return binary(operator.ge, self, other)
 
     def __eq__(self, other: object) -> Any:
         return binary(operator.eq, self, other)
@@ -150,26 +97,8 @@ class Operators:
     def __hash__(self) -> int:
         return object.__hash__(self)
 
-    def __neg__(self) -> Any:
-        return record_call(operator.neg, (self,))
-
     def __pos__(self) -> Any:
         return self
-
-    def __abs__(self) -> Any:
-        return record_call(operator.abs, (self,))
-
-    def __invert__(self) -> Any:
-        return record_call(operator.invert, (self,))
-
-    def __floor__(self) -> Any:
-        return record_call(np.floor, (self,))
-
-    def __ceil__(self) -> Any:
-        return record_call(np.ceil, (self,))
-
-    def __trunc__(self) -> Any:
-        return record_call(np.trunc, (self,))
 
     def __round__(self, ndigits: int | None = None) -> Any:
         return record_call(builtins.round, (self, ndigits))
@@ -263,6 +192,3 @@ def _mapped(function: Callable[[Any], Any], x: Any) -> Any:
             made[index] = function(x[index])
         return made
     return function(x)
-
-
-__all__ = ["Operators", "binary", "no_value", "record_call"]

@@ -174,6 +174,3 @@ def constant(value: Any, make: Callable[..., N]) -> N:
 def read_constant(graph: Graph, number: int, make: Callable[..., N]) -> N:
     """The leaf of a constant operand."""
     return make(None, (), Constant(const_value(graph, number)), operand_avals(graph, [number])[0])
-
-
-__all__ = ["Layout", "NodeLike", "Row", "constant", "frozen", "in_order", "read_constant", "read_nodes"]

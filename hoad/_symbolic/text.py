@@ -121,6 +121,3 @@ def _is_array_of(node: TapeNode) -> bool:
 def _constant(constant: Constant) -> Text:
     text = constant_text(constant.value)
     return Text(text, SIGN if text.startswith("-") else ATOM)
-
-
-__all__ = ["formula"]

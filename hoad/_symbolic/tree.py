@@ -112,6 +112,3 @@ class ExpressionTree:
 
     def __repr__(self) -> str:
         return f"<ExpressionTree: {self.label}, {count(self.size, 'node')}>"
-
-
-__all__ = ["ExpressionTree"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hoad._core.graph.inspect import are_strong
-from hoad._core.graph.primitive import Primitive, rules_epoch
+from hoad._core.graph.primitive import rules_epoch
 from hoad._core.record.recording import Extension
 from hoad._ops.primitives import on_new_call
 from hoad._program.callee import Callee, Strong, called, declare_call_of
@@ -141,10 +141,6 @@ def _call_rule(g: Any, p: Any, *inputs: Any, program: Callee) -> tuple[Any, ...]
     return program._pull_back(g, p, inputs)
 
 
-def _give_rule(primitive: Primitive) -> None:
-    set_rule(primitive, _call_rule)
-
-
 def strong_results(program: Program) -> Strong:
     """What is known of the outputs of an adjoint program."""
     return are_strong(program._last._graph, list(program._last._outputs))
@@ -169,7 +165,5 @@ Program._with_strong = _with_strong
 Program._strong_seeds = strong_seeds
 Program._strong_results = strong_results
 Callee._pull_back = pull_back
-on_new_call.append(_give_rule)
+on_new_call.append(lambda primitive: set_rule(primitive, _call_rule))
 declare_call_of(1)  # what most calls have: the first one finds it made
-
-__all__ = ["adjoint_of", "adjoints_by", "extended", "gradient", "pull_back", "strong_results", "strong_seeds"]

@@ -69,6 +69,3 @@ def _new_tape(
         notes = extension.notes() if noted else None
     window = (tape._end, extension.size, tape._guards, extension.guards)
     return Tape(extension.graph, window, inputs, outputs, kind, single, tape), notes
-
-
-__all__ = ["Sweep", "check_program", "grown"]

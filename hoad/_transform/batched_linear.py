@@ -118,6 +118,3 @@ def product_of_lines(x: Any, y: Any, left: Shape, right: Shape) -> Any:
     found = np.moveaxis(np.matmul(x, y), 0, -1)
     found = found[..., 0, :] if column else found
     return found[..., 0, :, :] if row else found
-
-
-__all__ = ["assembly", "lines_times", "on_lines", "product_of_lines", "times_lines"]

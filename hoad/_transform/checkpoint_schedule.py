@@ -178,6 +178,3 @@ def _check(steps: Any, slots: Any) -> None:
     for name, number in (("steps", steps), ("slots", slots)):
         if isinstance(number, bool) or not isinstance(number, int) or number < 1:
             raise ArgumentError(f"a schedule takes {name} as a positive int, not {number!r}.")
-
-
-__all__ = ["Action", "checkpoint_schedule", "reach", "recomputed_steps", "split"]

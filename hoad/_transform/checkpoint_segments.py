@@ -23,7 +23,7 @@ from hoad._program.tape import Tape
 from hoad._program.trace import telling_of_objects
 from hoad._transform.adjoint import adjoint_of, strong_results
 from hoad._transform.checkpoint_schedule import checkpoint_schedule, split
-from hoad._transform.composite import Apart, Path, derived_avals, program_of
+from hoad._transform.composite import Apart, Path, adjoint_along, derived_avals, program_of
 from hoad._transform.programs import recorded
 from hoad.errors import HoadError, ShapeError, TracedValueError
 
@@ -159,13 +159,13 @@ class Span(Callee):
             return super()._strong_results()
         known, key = self._loop.known_strong, (self._high - self._low, self._path, rules_epoch())
         if key not in known:
-            known[key] = strong_results(_along(self._path, self._alike(first)))
+            known[key] = strong_results(adjoint_along(self._path, self._alike(first)))
         return known[key]
 
     def _alike(self, first: Program) -> Program:
         """A program with the strong zeros of steps like the first: where one has none, so have several."""
         steps, paths = self._high - self._low, [self._path[: k + 1] for k in range(len(self._path))]
-        if steps == 1 or not any(any(strong_results(_along(path, first))) for path in paths):
+        if steps == 1 or not any(any(strong_results(adjoint_along(path, first))) for path in paths):
             return first
         return self._two_spans(self._low + steps // 2)
 
@@ -216,7 +216,7 @@ class Span(Callee):
         else:
             middle = self._low + split(self._high - self._low, max(self._slots, 2))
             program = self._two_spans(middle)
-        return _along(self._path, program)._run((*constants, *values))
+        return adjoint_along(self._path, program)._run((*constants, *values))
 
     def _two_spans(self, middle: int) -> Program:
         """The program of this span as two of them."""
@@ -241,13 +241,6 @@ class Span(Callee):
         return f"<{'adjoint of ' * len(self._path)}steps {self._low} to {self._high}>"
 
 
-def _along(path: Path, program: Program) -> Program:
-    """The adjoint of the adjoint ... of a program."""
-    for k, (linear, strong) in enumerate(path):
-        program = adjoint_of(program, linear, k == 0, strong)
-    return program
-
-
 def _check_same(k: int, state: tuple[Any, ...], after: tuple[Any, ...] | None) -> None:
     """Raise where a step gives another state when it is called again."""
     if after is not None and not all(_is_close(a, b) for a, b in zip(state, after, strict=True)):
@@ -264,6 +257,3 @@ def _is_close(a: Any, b: Any) -> bool:
     finite = np.abs(b)[np.isfinite(b)]
     tolerance = float(np.sqrt(np.finfo(np.asarray(b).dtype).eps))
     return bool(np.allclose(a, b, rtol=tolerance, atol=tolerance * np.max(finite, initial=0.0), equal_nan=True))
-
-
-__all__ = ["Span", "Steps"]

@@ -321,6 +321,3 @@ _STEPS: dict[str | None, Callable[[Coefficients, int, int, list[int]], Coefficie
     "select": Coefficients._select,
     "matmul": Coefficients._matmul,
 }
-
-
-__all__ = ["Coefficients"]

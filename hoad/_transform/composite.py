@@ -197,14 +197,18 @@ class Stretch(Callee):
 
     def _made(self) -> Program:
         """The program itself."""
-        program = self._program
-        _keep(program)
-        for linear, strong in self._path:
-            program = adjoint_of(program, linear, program is self._program, strong)
-        return program
+        _keep(self._program)
+        return adjoint_along(self._path, self._program)
 
     def __repr__(self) -> str:
         return f"<{'adjoint of ' * len(self._path)}{count(self._program._last.size, 'node')}>"
+
+
+def adjoint_along(path: Path, program: Program) -> Program:
+    """The adjoint of the adjoint ... of a program."""
+    for k, (linear, strong) in enumerate(path):
+        program = adjoint_of(program, linear, k == 0, strong)
+    return program
 
 
 def checked_path(path: Any) -> Path:
@@ -287,15 +291,3 @@ def _keep(program: Program) -> None:
             former = _latest.popleft()()
             if former is not None:
                 former._forget()
-
-
-__all__ = [
-    "Apart",
-    "Path",
-    "Stretch",
-    "apart_from",
-    "captured_program",
-    "derived_avals",
-    "hold_guards",
-    "program_of",
-]

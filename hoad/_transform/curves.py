@@ -116,6 +116,3 @@ class _Along(Coefficients):
         """p[k] = -p[0] Σ x[j] p[k - j]."""
         found = self._sum_of([np.matmul(x, p) for x, p in self._pairs(operands[0], i, k, 1)])
         return None if found is None else np.negative(np.matmul(self.value(i), found))
-
-
-__all__ = ["program_along"]

@@ -147,13 +147,7 @@ def _determined(index: MultiIndex, directions: list[Direction]) -> Combination |
         counted([support[j] for j in places], len(index))
         for places in itertools.combinations_with_replacement(range(len(support)), order)
     ]
-    matrix = [
-        [
-            Fraction(math.prod(j**i for i, j in zip(a, s, strict=True)), math.prod(map(math.factorial, a)))
-            for s in inside
-        ]
-        for a in forms
-    ]
+    matrix = [[_monomial(a, s) for s in inside] for a in forms]
     found = _solved(matrix, [Fraction(a == index) for a in forms])
     return None if found is None else {s: factor for s, factor in zip(inside, found, strict=True) if factor}
 
@@ -185,6 +179,3 @@ def _solved(matrix: list[list[Fraction]], right: list[Fraction]) -> list[Fractio
     for row, column in zip(rows, pivots, strict=False):
         found[column] = row[-1]
     return found
-
-
-__all__ = ["combination", "combination_of_pattern", "counted", "multi_indices", "shared"]

@@ -41,15 +41,15 @@ MOST_FLYING = 512
 MOST_KEPT = 8
 
 
-def check_executor(driver: str, executor: Any, threads: Any) -> None:
+def check_executor(executor: Any, threads: Any) -> None:
     """Raise unless `executor` is one."""
     if not isinstance(executor, Executor):
         raise ArgumentError(
-            f"{driver} takes an executor of concurrent.futures, but was given {type(executor).__name__}. That of a "
+            f"vmap takes an executor of concurrent.futures, but was given {type(executor).__name__}. That of a "
             "client of dask.distributed is client.get_executor()."
         )
     if threads is not None:
-        raise ArgumentError(f"{driver} takes threads or an executor, not both: an executor has its own workers.")
+        raise ArgumentError("vmap takes threads or an executor, not both: an executor has its own workers.")
 
 
 def run_by_executor(

@@ -618,19 +618,3 @@ def _series(x: Any, curve: Any, lanes: int | None) -> Any:
     else:
         first = np.broadcast_to(x, (1, lanes, *np.shape(x)))
     return np.concatenate([first, curve])
-
-
-__all__ = [
-    "EXPANDING",
-    "Expansion",
-    "Taylor",
-    "any_float",
-    "arithmetic_of",
-    "by_curve",
-    "expand",
-    "expansion_at",
-    "factorials",
-    "inside",
-    "of_floats",
-    "series_of",
-]

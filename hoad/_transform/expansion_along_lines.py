@@ -141,6 +141,3 @@ def _is_unit(directions: Any) -> bool:
     if is_traced(directions) or directions.ndim != 2 or directions.shape[0] != directions.shape[1]:
         return False
     return bool(np.array_equal(directions, np.eye(len(directions))))
-
-
-__all__ = ["Family"]

@@ -54,6 +54,3 @@ def _coefficients(f: Function, j: int, orders: Sequence[int]) -> Function:
 
 def _unit(x: Any, j: int) -> Any:
     return np.reshape(np.arange(np.size(x)) == j, np.shape(x)).astype(float)
-
-
-__all__ = ["nested"]

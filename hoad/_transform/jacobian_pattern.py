@@ -85,6 +85,3 @@ def _through(graph: Graph, node: int, given: dict[int, Intervals], empty: int) -
         np.minimum(lows, low, out=lows)
         np.maximum(highs, high, out=highs)
     return lows, highs
-
-
-__all__ = ["Pattern", "pattern_of"]

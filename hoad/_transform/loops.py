@@ -380,16 +380,12 @@ _declare = declare_family(
 )
 
 
-def _steps_infer(params: tuple[Loop], *operands: AbstractValue) -> tuple[AbstractValue, ...]:
-    return (intern_aval(np.dtype(np.int64), ()),)
-
-
 STEPS = Primitive(
     "steps",
     function=lambda params, *values: np.int64(params[0].run(values)[1]),
     kind=PYTHON,
     nin=-1,
-    infer=_steps_infer,
+    infer=lambda params, *operands: (intern_aval(np.dtype(np.int64), ()),),
     param_names=("loop",),
     may_round=True,
 )

@@ -14,17 +14,7 @@ from hoad._core.graph.tape import Graph, intern_aval
 from hoad._core.kernels.ufuncs import mask
 from hoad._core.record.recording import Recording, differentiating, inline, lowered
 from hoad._core.trace.traced import traced_node
-from hoad._ops.primitives import (
-    ADD,
-    MATMUL,
-    NEGATIVE,
-    RESHAPE,
-    STRONG_DIVIDE,
-    STRONG_MULTIPLY,
-    STRONG_MULTIPLY_BOTH,
-    SUBTRACT,
-    TRANSPOSE,
-)
+from hoad._ops import primitives as prim
 from hoad._program.program import Program
 from hoad._program.tape import Tape
 from hoad._transform.jacobian_pattern import Pattern, pattern_of
@@ -130,9 +120,9 @@ def _products(graph: Graph, seed: int, end: int) -> dict[int, tuple[int, bool]]:
         if depends.isdisjoint(operands):
             continue
         depends.add(node)
-        if primitive is RESHAPE and operands[0] in units:
+        if primitive is prim.RESHAPE and operands[0] in units:
             units.add(node)
-        elif primitive is MATMUL and aval.ndim == 2:  # no stack of matrices, which is not transposed so
+        elif primitive is prim.MATMUL and aval.ndim == 2:  # no stack of matrices, which is not transposed so
             left, right = operands
             if right in units and left not in depends and _is_vector(graph, right, 0):
                 found[node] = _turned(graph, left)
@@ -145,7 +135,7 @@ def _turned(graph: Graph, matrix: int) -> tuple[int, bool]:
     """A matrix whose columns are picked: what it is the transpose of, whose rows are; or itself, to be transposed."""
     if matrix >= 0:
         primitive, operands, *_ = node_row(graph, matrix)
-        if primitive is TRANSPOSE:
+        if primitive is prim.TRANSPOSE:
             return operands[0], False
     return matrix, True
 
@@ -162,9 +152,9 @@ def _diagonal(graph: Graph, seed: int, outputs: list[int], products: Container[i
         if depends.isdisjoint(operands):
             continue
         depends.add(node)
-        is_sum = primitive in (ADD, SUBTRACT, NEGATIVE) and diagonal.issuperset(operands)
+        is_sum = primitive in (prim.ADD, prim.SUBTRACT, prim.NEGATIVE) and diagonal.issuperset(operands)
         is_product = (
-            primitive in (STRONG_MULTIPLY, STRONG_MULTIPLY_BOTH, STRONG_DIVIDE)
+            primitive in (prim.STRONG_MULTIPLY, prim.STRONG_MULTIPLY_BOTH, prim.STRONG_DIVIDE)
             and operands[0] in diagonal
             and operands[1] not in depends
         )
@@ -208,6 +198,3 @@ def _packed(program: Program, held: list[Any], rows: int) -> tuple[Program, list
     kept = [held[k] for k in others]
     like = intern_aval(np.dtype(np.float64), (bounds[-1],))
     return recorded(unpacked, [*given, like, *[avals[k] for k in others]]), [vector, *kept]
-
-
-__all__ = ["Map"]

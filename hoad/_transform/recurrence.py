@@ -238,6 +238,3 @@ def _restored(
 def natural(degree: int) -> tuple[float, ...]:
     """The divisors of integrals."""
     return tuple(float(m + 1) for m in range(degree))
-
-
-__all__ = ["Recurrence", "natural"]

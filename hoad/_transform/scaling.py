@@ -29,6 +29,3 @@ def scaled(x: Any, exponent: Any) -> Any:
     """x times a power of 2, which may be out of range where the product is not."""
     half = np.rint(exponent / 2.0)
     return x * np.exp2(half) * np.exp2(exponent - half)
-
-
-__all__ = ["constant", "exponents", "scaled"]

@@ -84,6 +84,3 @@ def _checked(value: Any, aval: AbstractValue, what: str | Name) -> Any:
         found = type(value).__name__ if np.ndim(value) == 0 else f"an array of {np.asarray(value).dtype}"
         raise DTypeError(f"{what} must be a float or an array of floats, but is {found}.")
     return np.array(value, aval.dtype)[()]
-
-
-__all__ = ["seed_operands"]

@@ -77,5 +77,3 @@ def _ends(program: Program, end: int) -> list[int]:
 
 
 Program._find_sensitivities = staticmethod(find_sensitivities)
-
-__all__ = ["find_sensitivities"]

@@ -122,6 +122,3 @@ def unpacking(n: int, k: int) -> Any:
         with_one_more = _place(np.sort(longer, axis=1), sorted_places(n, order), n).reshape(-1, n)
         found = with_one_more[found].ravel()
     return found
-
-
-__all__ = ["Entries", "entries_of", "unpacking"]

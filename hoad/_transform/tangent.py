@@ -72,6 +72,3 @@ def tangent(program: Program, seed: Any = None, *, simplify: bool = True) -> Pro
         return extension.tangents(targets, wrt, seeds, noted), inputs
 
     return grown(program, "tangent", last._single, simplify, sweep, last._gives)
-
-
-__all__ = ["tangent"]

@@ -320,6 +320,3 @@ def _lead_on(exponents: list[Any]) -> bool:
     if largest >= LONGEST_CHAIN:
         return False
     return largest > (0 if all(x == np.floor(x) for x in exponents) else 1)
-
-
-__all__ = ["Arithmetic"]

@@ -163,6 +163,3 @@ def whole(x: Any, n: int, degree: int) -> Any:
     """All coefficients to a degree of that of which n are given."""
     first = np.reshape(x, (1, *np.shape(x))) if n == 1 else x[: degree + 1]
     return np.concatenate([first, np.zeros((degree + 1 - len(first), *np.shape(first)[1:]), first.dtype)])
-
-
-__all__ = ["given_aval", "series_aval", "stages_of", "whole"]

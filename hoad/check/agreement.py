@@ -305,6 +305,3 @@ def _notes(point: Point, ways: Sequence[Way], order: int) -> Iterator[str]:
     yield from dict.fromkeys(point.unjitted)
     if point.phi(*point.xs) != point.phi(*point.xs):
         yield "called again at x, f gives another value: it is random, or keeps a state"
-
-
-__all__ = ["modes"]

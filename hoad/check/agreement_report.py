@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hoad._docstrings import docfiller
-from hoad.check.plot import VERDICTS, figure_with
+from hoad.check.plot import VERDICTS, axes_or_new
 from hoad.check.points import Array
 from hoad.check.report import RIGHT, WRONG, Report, aligned, sentence, short, value_text
 
@@ -93,8 +93,7 @@ class AgreementReport(Report):
         return ""
 
     def __str__(self) -> str:
-        verdict = "passed" if self.passed else "FAILED"
-        lines = [f"derivatives of {self.name} at {value_text(self.x)}, orders 0 to {self.order}: {verdict}"]
+        lines = [f"derivatives of {self.name} at {value_text(self.x)}, orders 0 to {self.order}: {self._verdict}"]
         rows = [["order", "modes", "disagreement", "rounding", "farthest apart", ""]]
         for f in self.findings:
             i, j = f.worst
@@ -112,7 +111,20 @@ class AgreementReport(Report):
 
         %(plot)s
         """
-        return _plot(self, ax)
+        ax = axes_or_new(ax)
+        tiny = np.finfo(np.float64).eps / 4  # where two agree to the last bit
+        for finding in self.findings:
+            pairs = np.triu_indices(len(finding.ways), 1)
+            apart, rounding = finding.disagreements[pairs], finding.roundings[pairs]
+            seen = np.isfinite(apart)
+            places = np.full(seen.sum(), finding.order)
+            ax.semilogy(places, np.fmax(apart[seen], tiny), "o", ms=4, color=VERDICTS[finding.verdict], alpha=0.4)
+            ax.semilogy([finding.order], [max(np.max(rounding), tiny)], "_", ms=14, color="0.4")
+        ax.set_xticks(range(self.order + 1))
+        ax.set_xlabel("order (bars: rounding)")
+        ax.set_ylabel("disagreement")
+        ax.set_title(f"Modes of {self.name}: {self._verdict}")
+        return ax.figure
 
 
 def _by(finding: Agreement) -> str:
@@ -123,24 +135,3 @@ def listed(names: tuple[str, ...]) -> str:
     """Names in a sentence; those with a comma of their own are set apart by semicolons."""
     between = "; " if any("," in name for name in names) else ", "
     return between.join(names) if len(names) < 2 else f"{between.join(names[:-1])} and {names[-1]}"
-
-
-def _plot(report: AgreementReport, ax: Any = None) -> Any:
-    """How far apart each two modes are at every order, and what of it may be rounding; returns the figure."""
-    figure, (ax,) = (ax.figure, (ax,)) if ax is not None else figure_with(1)
-    tiny = np.finfo(np.float64).eps / 4  # where two agree to the last bit
-    for finding in report.findings:
-        pairs = np.triu_indices(len(finding.ways), 1)
-        apart, rounding = finding.disagreements[pairs], finding.roundings[pairs]
-        seen = np.isfinite(apart)
-        places = np.full(seen.sum(), finding.order)
-        ax.semilogy(places, np.fmax(apart[seen], tiny), "o", ms=4, color=VERDICTS[finding.verdict], alpha=0.4)
-        ax.semilogy([finding.order], [max(np.max(rounding), tiny)], "_", ms=14, color="0.4")
-    ax.set_xticks(range(report.order + 1))
-    ax.set_xlabel("order (bars: rounding)")
-    ax.set_ylabel("disagreement")
-    ax.set_title(f"Modes of {report.name}: {'passed' if report.passed else 'FAILED'}")
-    return figure
-
-
-__all__ = ["Agreement", "AgreementReport", "listed"]

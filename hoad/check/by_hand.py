@@ -48,11 +48,7 @@ def gradient(
     %(check_args)s
     argnums : int, tuple or list of int, optional
         The arguments that g differentiates with respect to. For a tuple, g returns a tuple.
-    %(check_rtol)s
-    most : int, optional
-        How many components to check one by one. If there are more, this number is drawn at random, and a random
-        direction checks all of them together.
-    %(check_seed)s
+    %(check_choices)s
 
     Returns
     -------
@@ -120,11 +116,7 @@ def jacobian(
     %(check_args)s
     argnums : int, tuple or list of int, optional
         The arguments that j differentiates with respect to. For a tuple, j returns a tuple.
-    %(check_rtol)s
-    most : int, optional
-        How many entries of x to check one by one. If there are more, this number is drawn at random, and a random
-        direction checks all of them together.
-    %(check_seed)s
+    %(check_choices)s
 
     Returns
     -------
@@ -188,11 +180,7 @@ def hessian(
         The gradient to take differences of. The default is hoad's, or differences of f if hoad cannot trace it.
     argnums : int, optional
         The argument that h differentiates with respect to.
-    %(check_rtol)s
-    most : int, optional
-        How many entries of x to check one by one. If there are more, this number is drawn at random, and a random
-        direction checks all of them together.
-    %(check_seed)s
+    %(check_choices)s
 
     Returns
     -------
@@ -310,6 +298,3 @@ def _asymmetry(h: Callable[..., Any], args: tuple[Any, ...], rtol: float, report
         return []
     i, j = (int(k) for k in np.argwhere(far)[0])
     return [f"it is not symmetric: [{i}, {j}] is {matrix[i, j]:.9g}, [{j}, {i}] is {matrix[j, i]:.9g} (flattened)"]
-
-
-__all__ = ["gradient", "hessian", "jacobian"]

@@ -30,7 +30,7 @@ def read(returned: Any, wanted: Sequence[Shape], several: bool) -> tuple[list[Ar
 def misfit(returned: Any, wanted: Shape) -> str:
     """What stands in the place of one derivative, what must stand there, and what to do."""
     must = f"must have shape {wanted}" if wanted else "must be a number"
-    if not _is_plain(returned):
+    if isinstance(returned, (tuple, list)) or as_numbers(returned) is None:
         return _joined(f"yours is {described(returned)}, but {must}.", _advice_on_kind(returned, wanted))
     found = np.shape(returned)
     return _joined(f"yours has shape {found}, but {must}.", _advice_on_shape(found, wanted))
@@ -83,11 +83,6 @@ def _advice_on_shape(found: Shape, wanted: Shape) -> str:
     return f"Sum over what broadcasting repeated: axis {axes}."
 
 
-def _is_plain(returned: Any) -> bool:
-    """Whether it is a number or an array of them, and no sequence of several things."""
-    return not isinstance(returned, (tuple, list)) and as_numbers(returned) is not None
-
-
 def _is_pair_with_value(returned: Any) -> bool:
     return isinstance(returned, (tuple, list)) and len(returned) == 2 and _fits(returned[0], ())
 
@@ -104,6 +99,3 @@ def _fits(returned: Any, wanted: Shape) -> bool:
 
 def _joined(*sentences: str) -> str:
     return " ".join(filter(None, sentences))
-
-
-__all__ = ["Shape", "misfit", "read"]

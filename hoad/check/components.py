@@ -259,6 +259,3 @@ class _Part:
 
 def _component(derivative: Array, v: Any) -> float:
     return float(derivative[v] if isinstance(v, int) else derivative @ v)
-
-
-__all__ = ["Question", "compared", "differences", "noise_by"]

@@ -8,15 +8,17 @@ from typing import Any
 import numpy as np
 
 from hoad._docstrings import docfiller
-from hoad.check.plot import VERDICTS, figure_with
+from hoad.check.plot import VERDICTS, axes_or_new
 from hoad.check.report import (
     RIGHT,
     UNDECIDED,
     WRONG,
     Report,
     aligned,
+    digits_text,
     index_text,
     number,
+    or_inf,
     sentence,
     short,
     value_text,
@@ -106,7 +108,7 @@ class DerivativeReport(Report):
 
     def _those(self, verdict: str) -> list[Entry]:
         """The entries of a verdict, the worst first."""
-        return sorted((entry for entry in self.entries if entry.verdict == verdict), key=_digits_of)
+        return sorted((entry for entry in self.entries if entry.verdict == verdict), key=lambda e: or_inf(e.digits))
 
     def failure(self) -> str:
         """The worst component in words; empty if the check passed."""
@@ -135,8 +137,8 @@ class DerivativeReport(Report):
         return " ".join(filter(None, [sentence(", ".join(parts) + digits), sentence(entry.reason)]))
 
     def __str__(self) -> str:
-        verdict = "passed" if self.passed else "FAILED"
-        lines = [f"{self.kind} of {self.name} at {value_text(self.at if len(self.at) > 1 else self.at[0])}: {verdict}"]
+        at = value_text(self.at if len(self.at) > 1 else self.at[0])
+        lines = [f"{self.kind} of {self.name} at {at}: {self._verdict}"]
         if self.shape_error:
             return "\n".join([*lines, f"  {self.shape_error}"])
         lines += self._table() if self.entries else ["  it has no components"]
@@ -145,14 +147,14 @@ class DerivativeReport(Report):
     def _table(self) -> list[str]:
         """The worst components, in order."""
         ranks = {WRONG: 0, UNDECIDED: 1, RIGHT: 2}
-        chosen = sorted(self.entries, key=lambda e: (ranks[e.verdict], _digits_of(e)))[:ROWS]
+        chosen = sorted(self.entries, key=lambda e: (ranks[e.verdict], or_inf(e.digits)))[:ROWS]
         shown = [entry for entry in self.entries if entry in chosen]
         several = len({entry.argument for entry in self.entries}) > 1
         rows = [["component", "yours", "hoad", "difference", "± error", "digits", "", ""]]
         for e in shown:
             place = f"{e.argument}: {e.place}" if several else e.place
             texts = [number(e.claimed, 9), number(e.exact, 9), number(e.difference, 9), short(e.error)]
-            rows.append([place, *texts, "" if np.isnan(e.digits) else f"{e.digits:.1f}", e.verdict, e.reason])
+            rows.append([place, *texts, digits_text(e.digits), e.verdict, e.reason])
         kept = [k for k in range(8) if k == 0 or any(row[k] for row in rows[1:])]
         if not any(row[0] for row in rows[1:]):
             kept = kept[1:]
@@ -168,36 +170,23 @@ class DerivativeReport(Report):
 
         %(plot)s
         """
-        return _plot(self, ax)
-
-
-def _digits_of(entry: Entry) -> float:
-    """To sort by: where there are none, nothing is wrong."""
-    return np.inf if np.isnan(entry.digits) else entry.digits
-
-
-def _plot(report: DerivativeReport, ax: Any = None) -> Any:
-    """The error of every component, and that of the differences it is held against; returns the figure."""
-    figure, (ax,) = (ax.figure, (ax,)) if ax is not None else figure_with(1)
-    entries = report.entries
-    places = np.arange(len(entries))
-    # Rounding keeps zeros on a logarithmic axis.
-    tiny = np.array([max(np.finfo(float).eps * max(abs(e.difference), abs(e.claimed)), 1e-300) for e in entries])
-    best = np.array([e.exact if np.isfinite(e.exact) else e.difference for e in entries])
-    error = abs(np.array([e.claimed for e in entries]) - best)
-    doubt = np.array([e.error for e in entries])
-    ax.semilogy(places, np.fmax(doubt, tiny), "_", ms=10, color="0.5", label="error of the difference")
-    for verdict, colour in VERDICTS.items():
-        those = np.array([e.verdict == verdict for e in entries], dtype=bool)
-        if those.any():
-            ax.semilogy(places[those], np.fmax(error, tiny)[those], "o", ms=5, color=colour, label=verdict)
-    if len(entries) <= 24:
-        ax.set_xticks(places, [e.place or "x" for e in entries], rotation=90 if len(entries) > 8 else 0)
-    ax.set_xlabel("component")
-    ax.set_ylabel("|error|")
-    ax.set_title(f"{report.kind} of {report.name}: {'passed' if report.passed else 'FAILED'}")
-    ax.legend(fontsize=8, frameon=False)
-    return figure
-
-
-__all__ = ["DerivativeReport", "Entry"]
+        ax = axes_or_new(ax)
+        entries = self.entries
+        places = np.arange(len(entries))
+        # Rounding keeps zeros on a logarithmic axis.
+        tiny = np.array([max(np.finfo(float).eps * max(abs(e.difference), abs(e.claimed)), 1e-300) for e in entries])
+        best = np.array([e.exact if np.isfinite(e.exact) else e.difference for e in entries])
+        error = abs(np.array([e.claimed for e in entries]) - best)
+        doubt = np.array([e.error for e in entries])
+        ax.semilogy(places, np.fmax(doubt, tiny), "_", ms=10, color="0.5", label="error of the difference")
+        for verdict, colour in VERDICTS.items():
+            those = np.array([e.verdict == verdict for e in entries], dtype=bool)
+            if those.any():
+                ax.semilogy(places[those], np.fmax(error, tiny)[those], "o", ms=5, color=colour, label=verdict)
+        if len(entries) <= 24:
+            ax.set_xticks(places, [e.place or "x" for e in entries], rotation=90 if len(entries) > 8 else 0)
+        ax.set_xlabel("component")
+        ax.set_ylabel("|error|")
+        ax.set_title(f"{self.kind} of {self.name}: {self._verdict}")
+        ax.legend(fontsize=8, frameon=False)
+        return ax.figure

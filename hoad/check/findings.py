@@ -10,7 +10,7 @@ import numpy as np
 from hoad.check.points import Array
 from hoad.check.rates import REMARKED, UNDEFINED, UNSEEN, Judgement, extrapolated, one_side
 from hoad.check.remainders import ABOVE, Picked, Remainders
-from hoad.check.report import RIGHT, UNDECIDED, WRONG
+from hoad.check.report import RIGHT, UNDECIDED, WRONG, or_inf
 from hoad.check.taylor_report import BAD, EXACT, Finding
 
 DENIED = 8.0  # times the doubt of both, coefficients of two sides are not the same
@@ -27,7 +27,7 @@ def judged(remainders: Remainders, coefficients: Array, picked: Picked) -> tuple
     cause: Finding | None = None
     for n, row in enumerate(coefficients):
         found = [_component(n, m, remainders, coefficients[:, m]) for m in range(len(row))]
-        m = min(range(len(found)), key=lambda k: (RANK[found[k].verdict], _least(found[k].digits)))
+        m = min(range(len(found)), key=lambda k: (RANK[found[k].verdict], or_inf(found[k].digits)))
         worst = found[m]
         if worst.verdict in BAD and cause is not None:
             worst = Judgement(cause.verdict, worst.rate, worst.digits, f"follows from order {cause.order}")
@@ -144,10 +144,3 @@ def _error_text(n: int, shown: float, claimed: float) -> str:
     by = f" (it is off by {abs((shown - claimed) / shown):.1%})" if shown else ""
     values = [math.factorial(n) * coefficient for coefficient in (claimed, shown)]
     return f"the derivative of order {n} along v is {values[0]:.9g}, but f shows {values[1]:.9g}{by}"
-
-
-def _least(digits: float) -> float:
-    return math.inf if math.isnan(digits) else digits
-
-
-__all__ = ["judged"]

@@ -62,7 +62,7 @@ def _by_series(phi: Function, directions: Sequence[Direction]) -> Function:
 
     def along(*xs: Any) -> Any:
         try:
-            return taylor(_line(phi, xs, distinct), 0.0, order).derivatives()[order]
+            return taylor(lambda t: _plane(phi, xs, distinct)([t]), 0.0, order).derivatives()[order]
         except DomainError as error:  # the user knows x, and no t
             raise DomainError(str(error).replace("of f at x = 0.0", "of f(x + t v) at t = 0", 1)) from None
 
@@ -80,11 +80,6 @@ def _distinct(directions: Sequence[Direction]) -> tuple[list[Direction], list[in
     """The directions, each once, and where each stands among them."""
     distinct = list({id(v): v for v in directions}.values())
     return distinct, [next(k for k, w in enumerate(distinct) if w is v) for v in directions]
-
-
-def _line(phi: Function, xs: Sequence[Any], distinct: Sequence[Direction]) -> Function:
-    """t -> φ(x + t v); φ(x) for no v."""
-    return lambda t: _plane(phi, xs, distinct)([t])
 
 
 def _plane(phi: Function, xs: Sequence[Any], distinct: Sequence[Direction]) -> Function:
@@ -133,5 +128,3 @@ MODES = (
     Mode("series", _by_series, 0, HIGHEST),
     Mode("tensor", _by_tensor, 1, HIGHEST, lambda order: math.comb(2 * order - 3, order - 2) if order > 1 else 1),
 )
-
-__all__ = ["HIGHEST", "MODES", "Direction", "Function", "Mode", "forward", "swept"]

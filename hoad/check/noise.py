@@ -110,6 +110,3 @@ def _lengths(args: Sequence[Any], directions: dict[int, Any]) -> tuple[float, fl
         sizes.append((float(x.max(initial=0.0)), float(v.max(initial=0.0))))
     largest = max(x for x, _ in sizes) / (max(v for _, v in sizes) or 1.0)
     return (max(min(ratios), 1e-4 * largest), min(ratios)) if ratios else (1.0, 0.0)
-
-
-__all__ = ["noise_of"]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["COLOURS", "MARKERS", "VERDICTS", "figure_with"]
-
 COLOURS = ("#7a7a7a", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 VERDICTS = {"right": "#009e73", "undecided": "#e69f00", "wrong": "#d55e00"}
 MARKERS = "os^Dvp*"
@@ -29,3 +27,8 @@ def figure_with(panels: int) -> tuple[Any, list[Any]]:
         return figure, list(axes[0])
     figure = Figure(figsize=(5 * panels + 0.5, 4), layout="constrained")
     return figure, list(figure.subplots(1, panels, squeeze=False)[0])
+
+
+def axes_or_new(ax: Any) -> Any:
+    """The axes that were given, or those of a new figure."""
+    return figure_with(1)[1][0] if ax is None else ax

@@ -173,6 +173,3 @@ def _is_defined(f: Callable[..., Any], xs: tuple[Any, ...], shape: tuple[int, ..
     except Exception:  # whatever an argument that it was not made for does to it
         return False
     return all(np.all(np.isfinite(v)) and (shape is None or v.shape == shape) for v in values)
-
-
-__all__ = ["rule"]

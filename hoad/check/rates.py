@@ -176,6 +176,3 @@ def _extrapolations(s: Array, values: Array, noise: Array) -> Iterator[tuple[flo
             yield better, max(abs(better - here), abs(better - before)) + amplified, k
             row.append((better, amplified))
         above = row[:EXTRAPOLATED]
-
-
-__all__ = ["REMARKED", "UNDEFINED", "UNSEEN", "Judgement", "extrapolated", "floor_of", "one_side"]

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hoad.check.noise import BOTH, noise_of
 from hoad.check.points import Along, Array, as_numbers, is_moved, moved
@@ -164,14 +163,6 @@ def _collected(found: dict[float, tuple[Array, Array]]) -> Remainders:
     return Remainders(np.array(list(found)), signed, noise)
 
 
-def _seen(r: Array, noise: Array) -> NDArray[np.bool_]:
-    return np.asarray(abs(r) > ABOVE * noise)
-
-
 def _is_quiet(r: Array, noise: Array) -> bool:
     """Whether nothing is left but rounding, in the orders that are tested; of one order alone, in that."""
-    undefined = bool(np.isnan(r[0]).any())
-    return not undefined and not _seen(r, noise)[:, min(1, r.shape[1] - 1) :].any()
-
-
-__all__ = ["ABOVE", "TAIL", "VANISHING", "Picked", "Remainder", "Remainders", "walk"]
+    return not np.isnan(r[0]).any() and not (abs(r) > ABOVE * noise)[:, min(1, r.shape[1] - 1) :].any()

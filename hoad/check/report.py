@@ -24,6 +24,10 @@ class Report:
         """Whether everything was decided, and is right."""
         raise NotImplementedError
 
+    @property
+    def _verdict(self) -> str:
+        return "passed" if self.passed else "FAILED"
+
     def failure(self) -> str:
         """What is wrong, in words; empty if the check passed."""
         raise NotImplementedError
@@ -33,18 +37,22 @@ class Report:
         if not self.passed:
             raise CheckError(self.failure())
 
+    def plot(self, ax: Any = None) -> Any:
+        """Plot what the report shows as a table."""
+        raise NotImplementedError
+
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(str(self))}</pre>"
 
 
-def aligned(rows: Sequence[Sequence[str]], left: Sequence[int] = (0,), indent: str = "  ") -> list[str]:
+def aligned(rows: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> list[str]:
     """Rows of equal columns, the first row their titles; numbers to the right, the columns `left` to the left."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []
     for row in rows:
         pairs = enumerate(zip(row, widths, strict=True))
         cells = [cell.ljust(width) if k in left else cell.rjust(width) for k, (cell, width) in pairs]
-        lines.append((indent + "  ".join(cells)).rstrip())
+        lines.append("".join(f"  {cell}" for cell in cells).rstrip())
     return lines
 
 
@@ -56,6 +64,16 @@ def number(x: Any, digits: int = 6) -> str:
 def short(x: float) -> str:
     """The size of a number: ``3.2e-09``; nothing for nan."""
     return "" if math.isnan(x) else "0" if x == 0 else f"{float(x):.1e}"
+
+
+def digits_text(digits: float) -> str:
+    """How many digits agree; nothing for nan."""
+    return "" if math.isnan(digits) else f"{digits:.1f}"
+
+
+def or_inf(digits: float) -> float:
+    """To sort by digits: where there are none, nothing is wrong."""
+    return math.inf if math.isnan(digits) else digits
 
 
 def digits_between(a: Any, b: Any) -> Any:

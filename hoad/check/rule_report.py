@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -11,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from hoad._docstrings import docfiller
-from hoad.check.plot import VERDICTS, figure_with
-from hoad.check.report import RIGHT, Report, aligned, number, sentence
+from hoad.check.plot import VERDICTS, axes_or_new
+from hoad.check.report import RIGHT, Report, aligned, digits_text, number, sentence
 
 SPECIAL = "special point"
 
@@ -84,11 +83,13 @@ class RuleReport(Report):
         return f"rule of {self.name}: {count}. {' '.join(texts)}"
 
     def __str__(self) -> str:
-        lines = [f"rule of {self.name}, orders 1 to {self.orders}: {'passed' if self.passed else 'FAILED'}"]
+        lines = [f"rule of {self.name}, orders 1 to {self.orders}: {self._verdict}"]
         singular = [finding for finding in self.findings if finding.check.startswith(SPECIAL)]
         regular = [finding for finding in self.findings if not finding.check.startswith(SPECIAL)]
         lines += self._grid(regular) if regular else []
-        lines += self._list(singular) if singular else []
+        if singular:
+            rows = [[f.at, number(f.digits, 3), f.verdict, f.reason] for f in singular]
+            lines += aligned([[SPECIAL, "digits", "", ""], *rows], left=(0, 2, 3))
         return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
 
     def _grid(self, findings: list[RuleFinding]) -> list[str]:
@@ -100,22 +101,25 @@ class RuleReport(Report):
             rows.append([at, *(cells.get(check, "") for check in checks)])
         return [*aligned(rows), *(f"  {text}" for text in _grouped(f for f in findings if not f.passed))]
 
-    def _list(self, findings: list[RuleFinding]) -> list[str]:
-        rows = [[SPECIAL, "digits", "", ""]]
-        rows += [[f.at, number(f.digits, 3), f.verdict, f.reason] for f in findings]
-        return aligned(rows, left=(0, 2, 3))
-
     @docfiller
     def plot(self, ax: Any = None) -> Any:
         """Plot the digits to which every check agrees.
 
         %(plot)s
         """
-        return _plot(self, ax)
+        ax = axes_or_new(ax)
+        shown = [finding for finding in self.findings if np.isfinite(finding.digits)]
+        places = np.arange(len(shown))
+        ax.barh(places, [finding.digits for finding in shown], color=[VERDICTS[finding.verdict] for finding in shown])
+        ax.set_yticks(places, [f"{finding.check} at {finding.at}" for finding in shown], fontsize=7)
+        ax.invert_yaxis()
+        ax.set_xlabel("digits that agree")
+        ax.set_title(f"rule of {self.name}: {self._verdict}")
+        return ax.figure
 
 
 def _cell(finding: RuleFinding) -> str:
-    digits = "" if math.isnan(finding.digits) else f"{finding.digits:.1f}"
+    digits = digits_text(finding.digits)
     return digits if finding.passed else f"{digits} {finding.verdict}".strip()
 
 
@@ -125,19 +129,3 @@ def _grouped(findings: Iterable[RuleFinding]) -> list[str]:
     for finding in findings:
         places.setdefault((finding.check, finding.reason), []).append(finding.at)
     return [f"{check} at {', '.join(at)}: {reason}" for (check, reason), at in places.items()]
-
-
-def _plot(report: RuleReport, ax: Any = None) -> Any:
-    """The digits to which every check of a rule agrees; returns the figure."""
-    figure, (ax,) = (ax.figure, (ax,)) if ax is not None else figure_with(1)
-    shown = [finding for finding in report.findings if np.isfinite(finding.digits)]
-    places = np.arange(len(shown))
-    ax.barh(places, [finding.digits for finding in shown], color=[VERDICTS[finding.verdict] for finding in shown])
-    ax.set_yticks(places, [f"{finding.check} at {finding.at}" for finding in shown], fontsize=7)
-    ax.invert_yaxis()
-    ax.set_xlabel("digits that agree")
-    ax.set_title(f"rule of {report.name}: {'passed' if report.passed else 'FAILED'}")
-    return figure
-
-
-__all__ = ["SPECIAL", "RuleFinding", "RuleReport"]

@@ -269,6 +269,3 @@ def _claimed(claim: Callable[..., Any], n: int, args: tuple[Any, ...], v: Any, s
     for _ in range(n):
         found = found @ v
     return found
-
-
-__all__ = ["taylor_test"]

@@ -16,6 +16,7 @@ from hoad.check.report import (
     WRONG,
     Report,
     aligned,
+    digits_text,
     index_text,
     number,
     sentence,
@@ -113,14 +114,14 @@ class TaylorReport(Report):
         return ""
 
     def __str__(self) -> str:
-        verdict = "passed" if self.passed else "FAILED"
-        lines = [f"Taylor test of {self.name} at {value_text(self.x)} along {value_text(self.v)}: {verdict}"]
+        lines = [f"Taylor test of {self.name} at {value_text(self.x)} along {value_text(self.v)}: {self._verdict}"]
         rows = [["order", "expected", "observed", "digits", "", ""]]
         for f in self.findings:
-            digits = "" if math.isnan(f.digits) else f"{f.digits:.1f}"
             where = f"{index_text(f.component)}: " if f.component and f.reason else ""
             observed = "none left" if f.verdict == EXACT else number(round(f.rate, 2), 4) or "hidden"
-            rows.append([str(f.order), f"h^{f.order + 1}", observed, digits, f.verdict, where + f.reason])
+            rows.append(
+                [str(f.order), f"h^{f.order + 1}", observed, digits_text(f.digits), f.verdict, where + f.reason]
+            )
         kept = [k for k in range(6) if any(row[k] for row in rows[1:])]
         lines += aligned([[row[k] for k in kept] for row in rows], left=[k for k, c in enumerate(kept) if c > 3])
         lines += ["", *self._table()]
@@ -154,27 +155,17 @@ class TaylorReport(Report):
         matplotlib figure
             The figure.
         """
-        return _plot(self, ax)
+        axes = figure_with(2)[1] if ax is None else list(ax) if isinstance(ax, (tuple, list, np.ndarray)) else [ax]
+        for panel, quotients in zip(axes, (False, True), strict=False):
+            _draw(panel, self, quotients)
+        return axes[0].figure
 
 
-def _plot(report: TaylorReport, ax: Any = None) -> Any:
-    """Remainders over steps, and beside them the errors of the difference quotients; returns the figure.
+def _draw(ax: Any, report: TaylorReport, quotients: bool) -> None:
+    """Draw remainders over the steps, or (`quotients`) the errors of difference quotients.
 
     Dashed lines show the rates that are expected, and rounding is what is filled.
     """
-    if ax is None:
-        figure, axes = figure_with(2)
-    else:
-        axes = list(ax) if isinstance(ax, (tuple, list, np.ndarray)) else [ax]
-        figure = axes[0].figure
-    _taylor_panel(axes[0], report, quotients=False)
-    if len(axes) > 1:
-        _taylor_panel(axes[1], report, quotients=True)
-    return figure
-
-
-def _taylor_panel(ax: Any, report: TaylorReport, quotients: bool) -> None:
-    """One of the pictures: remainders of order n and on, or what they are over hⁿ."""
     h = report.steps
     orders = range(1, report.order + 1) if report.order else range(1)
     shown: list[float] = []
@@ -204,8 +195,5 @@ def _taylor_panel(ax: Any, report: TaylorReport, quotients: bool) -> None:
         ax.set_title("Differences")
     else:
         ax.set_ylabel("|f(x + hv) − Tₙ(h)|")
-        ax.set_title(f"Taylor remainders of {report.name}: {'passed' if report.passed else 'FAILED'}")
+        ax.set_title(f"Taylor remainders of {report.name}: {report._verdict}")
     ax.legend(fontsize=8, frameon=False)
-
-
-__all__ = ["BAD", "EXACT", "Finding", "TaylorReport"]

@@ -297,6 +297,3 @@ def _against(own: float, d: Difference, digits: float) -> str:
 
 def _shown(value: float) -> str:
     return number(value, 10) or "nan"
-
-
-__all__ = ["Trial", "parts", "tried_at_special"]

@@ -162,6 +162,3 @@ def _hint(claimed: float, reference: float) -> str:
         if abs(abs(ratio) * factor - 1) < 1e-6:
             return f"it is {'minus ' if ratio < 0 else ''}one part in {factor} of what it should be"
     return f"it is off by {abs(ratio - 1):.1%}" if 1e-4 < abs(ratio - 1) < 1 else ""
-
-
-__all__ = ["OTHER_RULE", "Claim", "Judgement"]

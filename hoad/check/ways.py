@@ -168,6 +168,3 @@ class Point:
         """The middle one of three lanes."""
         lanes = zip(self._behind, self.xs, self._ahead, strict=True)
         return vmap(f)(*(np.stack(points) for points in lanes))[1]
-
-
-__all__ = ["Point", "Quantity", "Way", "quantities"]

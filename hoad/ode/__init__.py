@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from hoad.ode.integrate import odeint
+from hoad.ode.piecewise import PiecewiseSeries, TaylorSolution
 from hoad.ode.scipy import solver
-from hoad.ode.taylor_integrator import PiecewiseSeries, TaylorSolution, taylor_integrate, taylor_solution
+from hoad.ode.taylor_integrator import taylor_integrate, taylor_solution
 
 __all__ = ["PiecewiseSeries", "TaylorSolution", "odeint", "taylor_integrate", "taylor_solution"]
 

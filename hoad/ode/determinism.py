@@ -38,6 +38,3 @@ def steady_program(
                 "look them up by t, in an array or with np.interp."
             )
     return made
-
-
-__all__ = ["steady_program"]

@@ -185,6 +185,3 @@ def _root(scaled: Any, low: float, high: float, side: int) -> float:
             return after
         s = after
     return s
-
-
-__all__ = ["Crossing", "Watch", "shifted"]

@@ -21,12 +21,13 @@ from hoad._drivers.values import stop_gradient
 from hoad._pytree.arguments import check_function, packed, packed_list, telling_call
 from hoad._pytree.containers import flatten
 from hoad._transform.composite import captured_program
-from hoad.errors import ArgumentError, DTypeError, HoadError, ShapeError
+from hoad.errors import ArgumentError, DTypeError, ShapeError
 from hoad.ode.determinism import steady_program
 from hoad.ode.flow import Block, Flow, Given
 from hoad.ode.order import TIME_FIRST, TIME_SECOND, check_names_of_odeint, telling_order
 from hoad.ode.schemes import SCHEMES, attempted, errors_of, step
 from hoad.ode.steps import Method, Steps, mean_square, tolerated
+from hoad.ode.system import double
 
 
 class _Equation:
@@ -65,20 +66,16 @@ class _Equation:
                 )
         return leaves
 
-    def _gives(self, returned: Any) -> bool:
-        """Whether rhs returned a slope."""
-        try:
-            self.checked(returned, [plain_value(x) for x in self.start])
-        except (HoadError, ValueError, TypeError):
-            return False
-        return True
-
     def check_steady(self, t: float) -> None:
         """Raise where rhs fails at the start, or draws random numbers: a step that is recorded would draw them once."""
         y0 = self.structure.unflatten(self.start)
         start = [t, *map(plain_value, self.start)]
         form = TIME_FIRST if self.tfirst else TIME_SECOND
-        with telling_order("odeint", "rhs", self.rhs, t, y0, self.args, self._gives, form=form):
+
+        def gives(returned: Any) -> Any:
+            return self.checked(returned, start[1:])
+
+        with telling_order("odeint", "rhs", self.rhs, t, y0, self.args, gives, form=form):
             steady_program("odeint", "rhs", lambda t, *y: self.slope(list(y), t), start)
 
 
@@ -320,16 +317,7 @@ def _with_start(first: Any, rows: Any, last: Any) -> Any:
 # ---- the continuous adjoint -----------------------------------------------------------------------------------------
 
 
-def _double(x: Any) -> Any:
-    """A leaf in float64."""
-    if np.iscomplexobj(x):
-        raise DTypeError(
-            "odeint with adjoint='continuous' solves real equations, but y is complex. Take real and imaginary parts "
-            "as unknowns of their own, or adjoint='discrete'."
-        )
-    if not is_traced(x):
-        return np.asarray(x, np.float64)[()]
-    return x if x.dtype == np.float64 else x.astype(np.float64)
+_double = partial(double, name="odeint with adjoint='continuous'", instead=", or adjoint='discrete'")
 
 
 def _flowed(equation: _Equation, methods: tuple[Method, Method], y: list[Any], times: Any) -> list[Any]:
@@ -351,6 +339,3 @@ def _flowed(equation: _Equation, methods: tuple[Method, Method], y: list[Any], t
         for start, x in zip(starts, y, strict=True)
     ]
     return list(flow(Given(times, held, [], [], [], impulses)))
-
-
-__all__ = ["odeint"]

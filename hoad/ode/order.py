@@ -59,7 +59,7 @@ def telling_order(
     t: float,
     y0: Any,
     args: tuple[Any, ...],
-    gives: Callable[[Any], bool],
+    gives: Callable[[Any], Any],
     failures: type[Exception] | tuple[type[Exception], ...] = Exception,
     form: str = TIME_FIRST,
 ) -> Iterator[None]:
@@ -85,7 +85,7 @@ def _advice(
     t: float,
     y: Any,
     args: tuple[Any, ...],
-    gives: Callable[[Any], bool],
+    gives: Callable[[Any], Any],
     tries_array: bool,
     form: str,
 ) -> str | None:
@@ -111,13 +111,10 @@ def _arguments(form: str, t: float, y: Any, args: tuple[Any, ...]) -> tuple[Any,
     return (t, y, *args) if form == TIME_FIRST else (y, t, *args)
 
 
-def _works(f: Callable[..., Any], arguments: tuple[Any, ...], gives: Callable[[Any], bool]) -> bool:
-    """Whether f takes these plain arguments and gives what it should."""
+def _works(f: Callable[..., Any], arguments: tuple[Any, ...], gives: Callable[[Any], Any]) -> bool:
+    """Whether f takes these plain arguments, and `gives` neither raises for its result nor is False."""
     try:
         with np.errstate(all="ignore"):
-            return gives(f(*arguments))
+            return gives(f(*arguments)) is not False
     except Exception:
         return False
-
-
-__all__ = ["TIME_FIRST", "TIME_SECOND", "check_names", "check_names_of_odeint", "telling_order"]

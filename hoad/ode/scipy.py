@@ -130,6 +130,3 @@ def solver() -> type:
             return Polynomial(stepper.began, stepper.t, stepper.began_rest, stepper.coefficients)
 
     return Taylor
-
-
-__all__ = ["solver"]

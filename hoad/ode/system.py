@@ -25,7 +25,7 @@ from hoad._transform.expansion import EXPANDING
 from hoad._transform.programs import recorded
 from hoad._transform.recurrence import Recurrence, natural
 from hoad._transform.taylor_arithmetic import Arithmetic
-from hoad.errors import DTypeError, HoadError, NoRuleError, ShapeError
+from hoad.errors import DTypeError, NoRuleError, ShapeError
 from hoad.ode.determinism import steady_program
 from hoad.ode.order import telling_order
 
@@ -50,7 +50,7 @@ class System:
         self.y = [double(x, name) for x in map(packed, leaves)]
         self.shapes = [np.shape(x) for x in self.y]
         self.sizes = [math.prod(shape) for shape in self.shapes]
-        with telling_order(name, "rhs", rhs, t, y0, args, self._gives):
+        with telling_order(name, "rhs", rhs, t, y0, args, self._slopes):
             self.program, self.held = self.recorded("rhs", rhs, t, self._slopes)
 
     def recorded(
@@ -79,14 +79,6 @@ class System:
                 f"is {self._described(found, [np.shape(x) for x in leaves])}. {self._advice(found)}"
             )
         return leaves
-
-    def _gives(self, returned: Any) -> bool:
-        """Whether rhs returned a slope."""
-        try:
-            self._slopes(returned)
-        except (HoadError, ValueError, TypeError):
-            return False
-        return True
 
     def _described(self, structure: Structure, shapes: Sequence[Any]) -> str:
         if structure == NUMBER:
@@ -200,11 +192,12 @@ class System:
         return self.structure.unflatten([x if x.ndim else x[()] for x in self.leaves(rows)])
 
 
-def double(x: Any, name: str) -> Any:
+def double(x: Any, name: str, instead: str = "") -> Any:
     """A leaf in float64."""
     if np.iscomplexobj(x):
         raise DTypeError(
-            f"{name} solves real equations, but y is complex. Take real and imaginary parts as unknowns of their own."
+            f"{name} solves real equations, but y is complex. Take real and imaginary parts as unknowns of their own"
+            f"{instead}."
         )
     if not is_traced(x):
         return np.asarray(x, np.float64)[()]

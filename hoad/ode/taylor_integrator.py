@@ -326,6 +326,3 @@ def _happening(system: System, stepper: Stepper, watches: list[Watch], happened:
         if not watches[k].left:
             return float(t)
     return None
-
-
-__all__ = ["PiecewiseSeries", "TaylorSolution", "taylor_integrate", "taylor_solution"]

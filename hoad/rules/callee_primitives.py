@@ -42,6 +42,3 @@ def declare_family(
 
     FAMILIES[name] = declare
     return declare
-
-
-__all__ = ["declare_family"]

@@ -72,6 +72,3 @@ class Derivatives:
                 "those of 1, t, t², ..."
             )
         return found
-
-
-__all__ = ["Derivatives"]

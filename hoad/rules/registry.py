@@ -112,7 +112,7 @@ def set_rule(target: Any, rule: Rule, per_call: bool = False, replace: bool = Fa
     if isinstance(made.function, np.ufunc) and {types[-1] for types in made.function.types if types[0] == "d"} == {"?"}:
         raise RuleError(f"{name} returns booleans, whose derivative is zero, so a rule for it is never used.")
     # hoad.rules itself declares its rules again when it is reloaded
-    if not replace and _has_own_rule(made) and not _is_own(rule):
+    if not replace and made.qualified is None and _is_own(made.rule) and not _is_own(rule):
         raise RuleError(
             f"{name} has a rule of hoad's, and this one ({getattr(rule, '__name__', repr(rule))}) would replace it "
             "everywhere in the process. For a function of your own of that name, declare the function with "
@@ -124,11 +124,6 @@ def set_rule(target: Any, rule: Rule, per_call: bool = False, replace: bool = Fa
     made.per_call = per_call
     made.version += 1
     next_epoch()
-
-
-def _has_own_rule(made: Primitive) -> bool:
-    """Whether a primitive of NumPy's or SciPy's has the rule that hoad gave it."""
-    return made.qualified is None and _is_own(made.rule)
 
 
 def _is_own(rule: Any) -> bool:

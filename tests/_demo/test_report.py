@@ -29,7 +29,7 @@ def run(monkeypatch: pytest.MonkeyPatch, stream: Streams, small_study: Study) ->
 
     def run(out: Any = None, err: Any = None, lists: bool = False, json: bool = False, plot: str | None = None) -> Any:
         out, err = out or stream(), err or stream()
-        return command.run(["MGH09"], (1, 2), lists, json, plot, out, err), out, err
+        return command.demonstrate(["MGH09"], (1, 2), lists, json, plot, out, err), out, err
 
     return run
 
@@ -134,7 +134,7 @@ def test_failure_is_told(
 ) -> None:
     monkeypatch.setattr(study, "fit", fails)
     out = stream()
-    assert command.run(["mgh09"], [1], False, as_json, None, out, stream()) == 1
+    assert command.demonstrate(["mgh09"], [1], False, as_json, None, out, stream()) == 1
     if as_json:
         (agreement,) = json.loads(out.written())["sets"][0]["agreements"]
         assert agreement["trouble"] == says
