@@ -127,7 +127,6 @@ REPLAY = [
 ONCE = [
     "base.call_watch",
     "graph.serialize",
-    "graph.subgraph",
     "trace.errors",
     "record.guard_calibration",
     "taylor.derivative_closure",

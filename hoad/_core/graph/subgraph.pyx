@@ -209,8 +209,9 @@ cdef int32_t copy_node(Graph to, Graph graph, int32_t i, dict place) except -1:
 cdef int32_t placed(Graph to, Graph graph, int32_t operand, dict place) except? -1:
     """The operand of a copy: the node or input that it became; else itself, or a constant of its own."""
     cdef Const* constant
-    if operand in place:
-        return place[operand]
+    cdef object found = place.get(operand)
+    if found is not None:
+        return found
     if to is graph:
         return operand
     if operand >= 0:

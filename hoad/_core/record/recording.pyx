@@ -415,7 +415,7 @@ def inline(Graph source, list outputs, list inputs, list values):
     for value in values:
         if is_traced(value):
             graph = graph_of(value)
-    builder = Builder(graph, False)
+    builder = Builder(graph, simplify=False)
     template = RuleTemplate.__new__(RuleTemplate)
     template.graph = source
     template.finish(outputs)
@@ -450,7 +450,7 @@ cdef class Extension:
         self.graph.leave()
         self.start = end
         self.simplify = simplify
-        self.builder = Builder(self.graph, simplify, True)
+        self.builder = Builder(self.graph, simplify=simplify, thorough=True)
         self.graph.notes_start = end
 
     @property

@@ -79,4 +79,8 @@ cdef inline bint is_special(Graph graph, int32_t operand) noexcept:
 
 cdef inline bint holds(Graph graph, int32_t operand, double value) noexcept:
     """As `is_number`, also for constants of complex numbers that all have this value."""
-    return ZERO < operand < 0 and holds_const(graph, operand, value)
+    if not ZERO < operand < 0:
+        return False
+    if graph.consts[~operand].aval == AVAL_FLOAT:
+        return graph.consts[~operand].value.d == value
+    return holds_const(graph, operand, value)

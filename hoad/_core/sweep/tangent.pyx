@@ -75,7 +75,7 @@ cdef RuleTemplate jvp_template(Signature sig, uint64_t active, object where, lis
         if vjp.outputs[k] != ZERO:
             targets.append(shifted(vjp, vjp.outputs[k]))
             seeds.append(vjp.n_leaves + k)
-    builder = Builder(graph, True)
+    builder = Builder(graph)
     tangents = adjoint_sweep(graph, builder, targets, seeds, list(range(nout)))
     template.finish(tangents)
     for k in range(template.n_steps):

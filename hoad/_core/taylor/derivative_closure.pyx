@@ -37,7 +37,7 @@ cdef class Closure:
         for i in inputs:
             new_input(self.graph, aval_of(operand_aval(source, i)))
             self.inputs.append(self.graph.size - 1)
-        self.builder = Builder(self.graph, True, True, True)
+        self.builder = Builder(self.graph, thorough=True, complete=True)
         template.graph = source
         template.finish(outputs)
         self.outputs = template.replay(self.builder, inputs, self.inputs)
