@@ -177,12 +177,7 @@ _declare_root = declare_family(
 def _solved(residual: Callable[..., Any], solver: Solver, linear_solver: Solver | None, name: str) -> Solver:
     """The function of θ that `root`, `fixed_point` and `argmin` give."""
     check_function(name, solver)
-
-    @functools.wraps(solver, updated=())
-    def solution(*args: Any) -> Any:
-        return _solution(residual, solver, linear_solver, name, args)
-
-    return solution
+    return functools.wraps(solver, updated=())(lambda *args: _solution(residual, solver, linear_solver, name, args))
 
 
 def _solution(

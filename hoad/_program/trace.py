@@ -207,7 +207,7 @@ def outputs(recording: Recording, result: Any, driver: str) -> tuple[list[int], 
 
 def output_name(parts: Parts | None, n: int) -> str | Name:
     """What to call the n-th float that f returned."""
-    return "f(x)" if parts is None else Name(parts, "f(x)", n)
+    return "f(x)" if parts is None else parts.names("f(x)")[n]
 
 
 def output_operand(recording: Recording, result: Any, driver: str) -> int:

@@ -21,6 +21,7 @@ from hoad.check.points import (
     called,
     check_arguments,
     check_functions,
+    drawn,
     epsilon,
     numbers,
     quietly,
@@ -210,9 +211,7 @@ def _direction(args: tuple[Any, ...], v: Any, several: bool) -> dict[int, Any]:
     """A direction for every argument."""
     if v is None:
         rng = np.random.default_rng(0)
-        sizes = [typical(x) for x in args]
-        drawn = [0.1 * s * rng.uniform(0.5, 1.0, np.shape(s)) * rng.choice([-1.0, 1.0], np.shape(s)) for s in sizes]
-        return {k: d if np.ndim(args[k]) else float(d) for k, d in enumerate(drawn)}
+        return {k: drawn(rng, 0.1 * typical(x)) for k, x in enumerate(args)}
     directions = v if several else (v,)
     if not isinstance(directions, (tuple, list)) or len(directions) != len(args):
         raise ShapeError(f"check.taylor_test needs a direction for each of {len(args)} arguments, as a tuple.")
