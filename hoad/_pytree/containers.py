@@ -555,6 +555,11 @@ class Name:
     def __init__(self, what: Callable[[str], str], structure: Structure, leaf: int) -> None:
         self._what, self._structure, self._leaf = what, structure, leaf
 
+    @property
+    def whole(self) -> str:
+        """What to call the container that it is in."""
+        return self._what("")
+
     def __str__(self) -> str:
         return self._what(self._structure.path(self._leaf))
 

@@ -27,16 +27,7 @@ from hoad._transform.taylor_arithmetic import Arithmetic
 class Coefficients:
     """The coefficients of all nodes of an arithmetic, order by order, in traced operations.
 
-    Parameters
-    ----------
-    arithmetic : Arithmetic
-        Whose.
-    lines : Lines
-        How coefficients are added and multiplied.
-    values : sequence
-        Of its inputs.
-    along : dict
-        For those that are not constant the coefficients from order 1 on.
+    The inputs have `values`, and those that are not constant the coefficients `along` from order 1 on.
     """
 
     def __init__(

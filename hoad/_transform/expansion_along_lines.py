@@ -32,25 +32,15 @@ from hoad._transform.monomials import Coefficient, Lines, Monomial, Spread
 
 
 class Family:
-    """A function recorded at a point, to be expanded along lines through it.
+    """A function recorded at a point (floats and arrays, traced or not), to be expanded along lines through it.
 
-    Parameters
-    ----------
-    f : callable
-        Called once, apart from what runs around it.
-    points : sequence
-        Where: floats and arrays, traced or not.
-
-    Attributes
-    ----------
-    parts : Parts
-        What f returned, without the numbers and arrays that can be expanded.
+    It is called once, apart from what runs around it.
     """
 
     def __init__(self, f: Callable[..., Any], points: Sequence[Any]) -> None:
         apart = Apart(of_floats(f), points, any_float)
         segment = apart.segment
-        self.parts: Parts = apart.parts
+        self.parts: Parts = apart.parts  # what f returned, without the numbers and arrays that can be expanded
         self._program: Program = program_of(segment)
         captured = [
             record_known(apart.graph, IDENTITY, None, [k], [x])[0]
