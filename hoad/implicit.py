@@ -26,7 +26,7 @@ from hoad._program.callee import Callee
 from hoad._program.pickling import check_travels, refusal, restoring
 from hoad._program.program import Program
 from hoad._pytree.arguments import check_function, packed
-from hoad._pytree.containers import Parts, Structure, flatten
+from hoad._pytree.containers import Parts, Structure, flatten, parts_where
 from hoad._transform.adjoint import adjoint_of, adjoints_by, extended
 from hoad._transform.loops import Loop
 from hoad._transform.programs import recorded
@@ -82,10 +82,8 @@ def _float_leaves(tree: Any, what: str) -> tuple[list[Any], Structure]:
 
 def _numbers_of(args: tuple[Any, ...]) -> tuple[Parts, list[Any]]:
     """The floats and arrays among arguments: where they stand, and what they are."""
-    leaves, structure = flatten(args)
-    places = [k for k, x in enumerate(leaves) if is_traced(x) or isinstance(x, (float, np.floating, np.ndarray))]
-    numbers = [packed(leaves[k]) for k in places]
-    return Parts(structure, leaves, places), [x if is_traced(x) else as_numbers(x) for x in numbers]
+    parts, found = parts_where(args, lambda x: is_traced(x) or isinstance(x, (float, np.floating, np.ndarray)))
+    return parts, [x if is_traced(x) else as_numbers(x) for x in map(packed, found)]
 
 
 def _program(f: Callable[..., Any], values: list[Any], what: str) -> Program:

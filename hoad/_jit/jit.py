@@ -44,7 +44,7 @@ from hoad._program.program import Program
 from hoad._program.tape import Tape
 from hoad._program.trace import is_number, recorder_among, telling_of_objects
 from hoad._pytree.arguments import FLOAT64, Key, Parameters, called, check_argument, check_function, parameters
-from hoad._pytree.containers import Forms, Parts, Structure, flatten, kind_of, leaves_of, regrouped
+from hoad._pytree.containers import Forms, Structure, flatten, kind_of, leaves_of, parts_where, regrouped
 from hoad._transform.programs import without_guards
 from hoad.errors import ArgumentError, DTypeError, JitWarning, ShapeError, TracedValueError, count
 
@@ -697,14 +697,11 @@ class _Results:
     def __init__(self, d: Recording, returned: Any) -> None:
         self.single = type(returned) is not tuple or not all(map(_is_output, returned)) or not returned
         if self.single and not _is_output(returned):
-            leaves, structure = flatten(returned)
-            places = [k for k, leaf in enumerate(leaves) if _is_output(leaf)]
-            parts = Parts(structure, leaves, places)
+            parts, outputs = parts_where(returned, _is_output)
             for constant in parts.constants:
                 _check_constant(constant)
             self.gives: Forms | None = [parts]
             self.has_constants = any(map(is_number, parts.constants))  # that `out` has arrays for
-            outputs = [leaves[k] for k in places]
         else:
             self.gives, self.has_constants = None, False
             outputs = [returned] if self.single else list(returned)

@@ -547,6 +547,13 @@ class Parts:
         return [found[k] for k in self.places]
 
 
+def parts_where(tree: Any, is_chosen: Callable[[Any], bool]) -> tuple[Parts, list[Any]]:
+    """The leaves of a container that are chosen: where they are, and what they are."""
+    leaves, structure = flatten(tree)
+    places = [k for k, leaf in enumerate(leaves) if is_chosen(leaf)]
+    return Parts(structure, leaves, places), [leaves[k] for k in places]
+
+
 class Name:
     """What to call a leaf in an error, ``what(path)``: its path is found only when it is asked for."""
 
