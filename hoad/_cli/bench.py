@@ -11,9 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-
-class NoBenchmarksError(LookupError):
-    """There is no clone to take the benchmarks from; the message says how to get one."""
+from hoad._cli.target import UsageError
 
 
 def find_tree() -> Path:
@@ -21,14 +19,14 @@ def find_tree() -> Path:
 
     Raises
     ------
-    NoBenchmarksError
+    UsageError
         If none of them holds the benchmarks.
     """
     here = Path.cwd()
     for root in (here, *here.parents, Path(__file__).resolve().parents[2]):
         if (root / "benchmarks" / "run.py").is_file() and (root / "hoad" / "__init__.py").is_file():
             return root
-    raise NoBenchmarksError(
+    raise UsageError(
         f"there are no benchmarks in {here}, nor where hoad is installed: they come with its source alone. In a clone, "
         'run: pip install ".[bench]" && hoad bench'
     )

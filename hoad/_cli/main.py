@@ -213,11 +213,12 @@ def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
 
 
 def _bench(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
-    from hoad._cli.bench import NoBenchmarksError, run
+    from hoad._cli.bench import run
+    from hoad._cli.target import UsageError
 
     try:
         return run(arguments)
-    except NoBenchmarksError as error:
+    except UsageError as error:
         parser.exit(2, f"hoad bench: {error}\n")
     except KeyboardInterrupt:
         return 130
