@@ -60,16 +60,8 @@ class Family:
     ) -> list[list[Any]]:
         """For each result the coefficients of order 0, ..., `degree`; from 1 on the lines are along the last axis.
 
-        Parameters
-        ----------
-        directions : sequence of ndarray (*shape, lines)
-            For each point the directions of the lines.
-        degree : int
-            The highest order, 1 or more.
-        weights : ndarray (lines), optional
-            Of the lines in a sum over them; ones by default.
-        collapsed : bool, optional
-            Whether the coefficients of the highest order are summed over the lines.
+        The directions (*shape, lines) are those of the lines for each point; the degree is 1 or more. If `collapsed`,
+        the coefficients of the highest order are summed over the lines, with weights (lines), ones by default.
         """
         lines = Lines(np.shape(directions[0])[-1], degree, weights, collapsed)
         given = [1] * len(self._values)

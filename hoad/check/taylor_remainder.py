@@ -13,7 +13,7 @@ from hoad._pytree.arguments import checked_order
 from hoad._pytree.containers import flatten
 from hoad._transform.expansion import expand
 from hoad.check.claims import read
-from hoad.check.findings import judged
+from hoad.check.findings import floor_of, judged
 from hoad.check.points import (
     Along,
     Array,
@@ -27,7 +27,6 @@ from hoad.check.points import (
     quietly,
     typical,
 )
-from hoad.check.rates import floor_of
 from hoad.check.remainders import Picked, Remainder, Remainders, walk
 from hoad.check.report import name_of, value_text
 from hoad.check.taylor_report import TaylorReport
