@@ -6,10 +6,11 @@ work on hoad.
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
+from typing import TextIO
 
 from hoad._cli.target import UsageError
 
@@ -32,9 +33,9 @@ def find_tree() -> Path:
     )
 
 
-def run(arguments: Sequence[str]) -> int:
-    """Run `python -m benchmarks` with these arguments, and return its status."""
+def run(options: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+    """Run `python -m benchmarks` with the arguments that were given, and return its status."""
     root = find_tree()
     # Output and keys are the terminal's; the benchmarks start processes of their own.
-    command = [sys.executable, "-m", "benchmarks", *arguments]
+    command = [sys.executable, "-m", "benchmarks", *options.arguments]
     return subprocess.run(command, cwd=root, check=False).returncode
