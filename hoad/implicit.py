@@ -17,7 +17,6 @@ import numpy as np
 from hoad._core.base.where import here
 from hoad._core.graph.primitive import PYTHON, Primitive, rules_epoch
 from hoad._core.graph.tape import AbstractValue, intern_aval
-from hoad._core.record.recording import differentiating
 from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.coerce import as_numbers, holds_traced
 from hoad._core.trace.context import running
@@ -26,11 +25,11 @@ from hoad._drivers.gradient import grad
 from hoad._program.callee import Callee
 from hoad._program.pickling import check_travels, refusal, restoring
 from hoad._program.program import Program
-from hoad._program.tape import Tape
 from hoad._pytree.arguments import check_function, packed
-from hoad._pytree.containers import Parts, Structure, flatten
+from hoad._pytree.containers import Parts, Structure, flatten, parts_where
 from hoad._transform.adjoint import adjoint_of, adjoints_by, extended
 from hoad._transform.loops import Loop
+from hoad._transform.programs import recorded
 from hoad.errors import DTypeError, ShapeError, TracedValueError
 from hoad.rules.callee_primitives import declare_family
 from hoad.rules.registry import set_rule
@@ -83,26 +82,18 @@ def _float_leaves(tree: Any, what: str) -> tuple[list[Any], Structure]:
 
 def _numbers_of(args: tuple[Any, ...]) -> tuple[Parts, list[Any]]:
     """The floats and arrays among arguments: where they stand, and what they are."""
-    leaves, structure = flatten(args)
-    places = [k for k, x in enumerate(leaves) if is_traced(x) or isinstance(x, (float, np.floating, np.ndarray))]
-    numbers = [packed(leaves[k]) for k in places]
-    return Parts(structure, leaves, places), [x if is_traced(x) else as_numbers(x) for x in numbers]
+    parts, found = parts_where(args, lambda x: is_traced(x) or isinstance(x, (float, np.floating, np.ndarray)))
+    return parts, [x if is_traced(x) else as_numbers(x) for x in map(packed, found)]
 
 
 def _program(f: Callable[..., Any], values: list[Any], what: str) -> Program:
     """The program of ``f(*values)``, a list of outputs."""
-    with differentiating(nested=False) as recording:
-        try:
-            made = f(*[recording.input(x) for x in values])
-            outputs = [recording.operand(x) for x in made]
-        except TracedValueError as failure:
-            raise TracedValueError(
-                f"{what} cannot be recorded by itself: {failure} Pass everything that it depends on as an argument."
-            ) from failure
-        del made
-        recording.keep()
-    window = (0, recording.size, 0, recording.guards)
-    return Program([Tape(recording.graph, window, recording.inputs, outputs, "primal", False)])
+    try:
+        return recorded(f, values, valued=True)
+    except TracedValueError as failure:
+        raise TracedValueError(
+            f"{what} cannot be recorded by itself: {failure} Pass everything that it depends on as an argument."
+        ) from failure
 
 
 # ---- roots ----------------------------------------------------------------------------------------------------------
@@ -177,12 +168,7 @@ _declare_root = declare_family(
 def _solved(residual: Callable[..., Any], solver: Solver, linear_solver: Solver | None, name: str) -> Solver:
     """The function of θ that `root`, `fixed_point` and `argmin` give."""
     check_function(name, solver)
-
-    @functools.wraps(solver, updated=())
-    def solution(*args: Any) -> Any:
-        return _solution(residual, solver, linear_solver, name, args)
-
-    return solution
+    return functools.wraps(solver, updated=())(lambda *args: _solution(residual, solver, linear_solver, name, args))
 
 
 def _solution(

@@ -6,14 +6,13 @@ work on hoad.
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
+from typing import TextIO
 
-
-class NoBenchmarksError(LookupError):
-    """There is no clone to take the benchmarks from; the message says how to get one."""
+from hoad._cli.target import UsageError
 
 
 def find_tree() -> Path:
@@ -21,22 +20,22 @@ def find_tree() -> Path:
 
     Raises
     ------
-    NoBenchmarksError
+    UsageError
         If none of them holds the benchmarks.
     """
     here = Path.cwd()
     for root in (here, *here.parents, Path(__file__).resolve().parents[2]):
         if (root / "benchmarks" / "run.py").is_file() and (root / "hoad" / "__init__.py").is_file():
             return root
-    raise NoBenchmarksError(
+    raise UsageError(
         f"there are no benchmarks in {here}, nor where hoad is installed: they come with its source alone. In a clone, "
         'run: pip install ".[bench]" && hoad bench'
     )
 
 
-def run(arguments: Sequence[str]) -> int:
-    """Run `python -m benchmarks` with these arguments, and return its status."""
+def run(options: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+    """Run `python -m benchmarks` with the arguments that were given, and return its status."""
     root = find_tree()
     # Output and keys are the terminal's; the benchmarks start processes of their own.
-    command = [sys.executable, "-m", "benchmarks", *arguments]
+    command = [sys.executable, "-m", "benchmarks", *options.arguments]
     return subprocess.run(command, cwd=root, check=False).returncode

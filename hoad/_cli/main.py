@@ -26,9 +26,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     parser = _parser()
     given = _joined(sys.argv[1:] if arguments is None else arguments)
+    unknown: list[str] = []
     if given[:1] == ["bench"]:  # its options are those of the benchmarks, which this parser does not know
-        return _bench(parser, given[1:])
-    options, unknown = parser.parse_known_args(given)
+        options = argparse.Namespace(command="bench", arguments=given[1:])
+    else:
+        options, unknown = parser.parse_known_args(given)
     if unknown:
         name = f"hoad {options.command}" if options.command else "hoad"
         parser.exit(2, f"{name}: there is no {' '.join(unknown)}. See {name} --help.\n")
@@ -210,14 +212,3 @@ def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     except UsageError as error:
         parser.exit(2, f"hoad {options.command}: {error}\n")
     return status
-
-
-def _bench(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
-    from hoad._cli.bench import NoBenchmarksError, run
-
-    try:
-        return run(arguments)
-    except NoBenchmarksError as error:
-        parser.exit(2, f"hoad bench: {error}\n")
-    except KeyboardInterrupt:
-        return 130

@@ -10,7 +10,7 @@ from __future__ import annotations
 import linecache
 import os
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from hoad._core.graph.inspect import operand_avals
 from hoad._display.folds import Folding, Lines, carried, fold, fold_rows, notes_of
 from hoad._display.marks import guards_of, marks_of
 from hoad._display.records import is_ordered
-from hoad._display.table import adjoint_names, cells_of, heading_of, legend_of, name_of
+from hoad._display.table import Note, adjoint_names, cells_of, heading_of, legend_of, name_of
 from hoad._display.values import constant_text, shape_text, value_text
 from hoad._program.program import Program
 from hoad._program.tape import Constant, Tape, TapeNode
@@ -31,19 +31,11 @@ MOST_ENTRIES = 500_000  # of all arrays of a page
 
 
 class Shared:
-    """What the programs of a page have in common: the user's lines, and how much room there is for arrays in full.
-
-    Attributes
-    ----------
-    places : list of (str, str)
-        The lines, each once: file and line, and what stands there.
-    room : int
-        How many entries of arrays may still be written.
-    """
+    """What the programs of a page have in common: the user's lines, and how much room there is for arrays in full."""
 
     def __init__(self) -> None:
-        self.places: list[tuple[str, str]] = []
-        self.room = MOST_ENTRIES
+        self.places: list[tuple[str, str]] = []  # the lines, each once: file and line, and what stands there
+        self.room = MOST_ENTRIES  # how many entries of arrays may still be written
         self._numbers: dict[str, int] = {}
 
     def number(self, where: str | None) -> int:
@@ -76,15 +68,6 @@ class Shared:
             return value_text(value)
         self.room -= array.size
         return np.array2string(array, threshold=ENTRIES, separator=", ", max_line_width=60)
-
-
-class Note(NamedTuple):
-    """What is known of a node of an adjoint tape, without the node."""
-
-    number: int
-    swept: int | None
-    adjoint_of: int | None
-    part: int | None
 
 
 class Columns:

@@ -24,24 +24,12 @@ Lines = list[list[str | None]]  # 'file:line' of every node of every tape
 
 @dataclass(frozen=True)
 class Folding:
-    """How the tapes of a program are folded.
+    """How the tapes of a program are folded."""
 
-    Attributes
-    ----------
-    of : ndarray of int
-        The fold of each node of the graph; -1 where its tape is not among those of the program.
-    ends : list of int
-        The folds of tape t are those from ``ends[t]`` up to ``ends[t + 1]``.
-    where : list of (str or None)
-        The line of each fold.
-    by_lines : bool
-        False where a tape is folded by stretches.
-    """
-
-    of: NDArray[np.int32]
-    ends: list[int]
-    where: list[str | None]
-    by_lines: bool
+    of: NDArray[np.int32]  # the fold of each node of the graph; -1 where its tape is not among those of the program
+    ends: list[int]  # the folds of tape t are those from ends[t] up to ends[t + 1]
+    where: list[str | None]  # the line of each fold
+    by_lines: bool  # False where a tape is folded by stretches
 
 
 def fold(program: Program, lines: Lines, most: int) -> Folding:

@@ -28,12 +28,7 @@ _LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 def find_lines(program: Program, again: bool) -> list[list[str | None]]:
     """'file:line' of every node of every tape, None where it is not known.
 
-    Parameters
-    ----------
-    program : Program
-        Of tapes that belong together.
-    again : bool
-        Record the function again, to find the lines of scalar nodes too.
+    To find the lines of scalar nodes too, the function is recorded `again`.
     """
     known: dict[int, str | None] = {}  # by number of the node
     found = []

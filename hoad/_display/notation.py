@@ -56,17 +56,7 @@ class Operation:
 
 
 def operation_text(node: TapeNode, tape: Tape, names: Mapping[int, str]) -> str:
-    """The right-hand side of ``@3 = 4 * @1``.
-
-    Parameters
-    ----------
-    node : TapeNode
-        A row of `tape`.
-    tape : Tape
-        Where it stands.
-    names : mapping of int to str
-        What to call nodes, by number; those that are not in it are called by number.
-    """
+    """The right-hand side of ``@3 = 4 * @1``, with nodes called by their `names`, or else by number."""
     operation = Operation(node, tape, names)
     if operation.primitive.symbol is not None:
         return (_prefix if operation.primitive.nin == 1 else _infix)(operation)

@@ -11,16 +11,9 @@ def item_text(shape: tuple[int, ...], offset: int) -> str:
 
 
 def slice_text(shape: tuple[int, ...], taken: tuple[int, ...], strides: tuple[int, ...], offset: int) -> str | None:
-    """The basic index, ``[1:, ::2]``, that takes this view of a contiguous array; None if there is none.
+    """The basic index, ``[1:, ::2]``, that takes a view of a contiguous array of this shape; None if there is none.
 
-    Parameters
-    ----------
-    shape : tuple of int
-        Of the array.
-    taken, strides : tuple of int
-        Shape and strides of the view, in items.
-    offset : int
-        Of the first item of the view.
+    The view has the shape that is `taken`, and strides and the offset of its first item in items of the array.
     """
     parts: list[str] = []
     rest = list(zip(taken, strides, strict=True))

@@ -7,7 +7,7 @@ import textwrap
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import NamedTuple
 
 from hoad._display.marks import marks_of
 from hoad._display.notation import operation_text
@@ -102,27 +102,13 @@ def format_program(program: Program, rows: int | None = None, ascii: bool = Fals
 
 @dataclass(frozen=True)
 class Section:
-    """The table of one tape, before it is laid out.
+    """The table of one tape, before it is laid out."""
 
-    Attributes
-    ----------
-    heading : str
-        What it is, and its inputs and outputs.
-    table : list of tuple of str
-        Its rows: number, operation, swept node, adjoint, value, mark.
-    cut : int
-        Before which row others are left out.
-    note : str
-        How many they are; empty where none is.
-    tangent : bool
-        Whether tangents stand where others have adjoints.
-    """
-
-    heading: str
-    table: list[tuple[str, ...]]
-    cut: int
-    note: str
-    tangent: bool
+    heading: str  # what it is, and its inputs and outputs
+    table: list[tuple[str, ...]]  # its rows: number, operation, swept node, adjoint, value, mark
+    cut: int  # before which row others are left out
+    note: str  # how many they are; empty where none is
+    tangent: bool  # whether tangents stand where others have adjoints
 
     @property
     def columns(self) -> list[int]:
@@ -205,20 +191,19 @@ def _listed(numbers: Sequence[int | Constant]) -> str:
 # ---- adjoints -------------------------------------------------------------------------------------------------------
 
 
-class Noted(Protocol):
-    """What is known of a node of an adjoint tape, as in `TapeNode`."""
+class Note(NamedTuple):
+    """What is known of a node of an adjoint tape, as in `TapeNode`, without the node."""
 
-    @property
-    def number(self) -> int: ...
-    @property
-    def swept(self) -> int | None: ...
-    @property
-    def adjoint_of(self) -> int | None: ...
-    @property
-    def part(self) -> int | None: ...
+    number: int
+    swept: int | None
+    adjoint_of: int | None
+    part: int | None
 
 
-def adjoint_names(head: Sequence[Noted], tail: Sequence[Noted], left_out: int) -> dict[int, str]:
+Noted = Sequence[TapeNode] | Sequence[Note]
+
+
+def adjoint_names(head: Noted, tail: Noted, left_out: int) -> dict[int, str]:
     """What the adjoints, contributions and sums of a tape are called, by number of the node.
 
     A contribution is numbered if it is one of several. Those to a node come before the node itself is swept, so that

@@ -24,7 +24,7 @@ from hoad._program.pickling import check_travels, refusal, restoring, truths, wh
 from hoad._program.program import Program
 from hoad._program.trace import is_number, output_operand, recorder_among
 from hoad._pytree.arguments import check_function
-from hoad._pytree.containers import Forms, Parts, flatten, kind_of, leaves_of, regrouped
+from hoad._pytree.containers import Forms, Parts, flatten, kind_of, leaves_of, parts_where, regrouped
 from hoad._transform.composite import Apart, apart_from, program_of
 from hoad.errors import ArgumentError, NoRuleError, RuleError, ShapeError, TracedValueError, count
 from hoad.rules.registry import MANY, positional
@@ -281,10 +281,9 @@ class CustomVJP:
         numbers: list[Any] = []
         for k in operands:
             if kind_of(type(args[k])) is not None:
-                leaves, structure = flatten(args[k])
-                places = [n for n, leaf in enumerate(leaves) if is_number(leaf)]
-                forms.append(Parts(structure, leaves, places))
-                numbers += [leaves[n] for n in places]
+                parts, own = parts_where(args[k], is_number)
+                forms.append(parts)
+                numbers += own
             elif is_number(args[k]):
                 forms.append(None)
                 numbers.append(args[k])

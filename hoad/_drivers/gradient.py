@@ -11,6 +11,7 @@ from hoad._docstrings import docfiller
 from hoad._drivers.holomorphic import check_gradient
 from hoad._program.trace import call_traced, output_operand, plain, split_aux
 from hoad._pytree.arguments import Argnames, Argnums, Choice
+from hoad._pytree.containers import Forms
 from hoad.errors import ShapeError
 
 
@@ -33,6 +34,17 @@ def one_like(recording: Recording, operand: int) -> int:
     return recording.operand(recording.aval(operand).dtype.type(1.0))
 
 
+def scalar_output(
+    d: Recording, f: Callable[..., Any], choice: Choice, has_aux: bool, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[int, Forms | None, Any]:
+    """What f gives, a scalar, with the chosen arguments traced: its operand, the containers among these, and aux."""
+    returned, forms = call_traced(d, f, args, choice.keys(args, kwargs), choice.driver, kwargs)
+    result, aux = split_aux(returned, has_aux, choice.driver)
+    y = output_operand(d, result, choice.driver)
+    require_scalar(d, y, choice.driver)
+    return y, forms, plain(aux, d.nested)
+
+
 def _sweep(
     f: Callable[..., Any],
     choice: Choice,
@@ -42,15 +54,9 @@ def _sweep(
     kwargs: dict[str, Any],
 ) -> tuple[Any, Any, Any]:
     """(value, gradient as asked for, aux) by one reverse sweep."""
-    driver = choice.driver
     with differentiating() as d:
-        returned, forms = call_traced(d, f, args, choice.keys(args, kwargs), driver, kwargs)
-        result, aux = split_aux(returned, has_aux, driver)
-        y = output_operand(d, result, driver)
-        require_scalar(d, y, driver)
-        check_gradient(d, y, driver, holomorphic)
-        aux = plain(aux, d.nested)
-        del returned, result
+        y, forms, aux = scalar_output(d, f, choice, has_aux, args, kwargs)
+        check_gradient(d, y, choice.driver, holomorphic)
         bars = d.adjoints([y], [one_like(d, y)], d.inputs)
         value, *gradients = d.results([y, *d.or_zeros(bars, d.inputs)])
     return value, choice.arranged(gradients, forms), aux

@@ -9,9 +9,8 @@ from typing import Any
 from hoad._core.record.recording import differentiating
 from hoad._docstrings import docfiller
 from hoad._drivers.dense import check_chunk, jacobian_blocks
-from hoad._drivers.gradient import one_like, require_scalar
+from hoad._drivers.gradient import one_like, scalar_output
 from hoad._drivers.holomorphic import check_hessian
-from hoad._program.trace import call_traced, output_operand, plain, split_aux
 from hoad._pytree.arguments import Argnames, Argnums, Choice
 
 
@@ -82,13 +81,8 @@ def hessian(
     @functools.wraps(f, updated=())
     def hessian_of(*args: Any, **kwargs: Any) -> Any:
         with differentiating() as d:
-            returned, forms = call_traced(d, f, args, choice.keys(args, kwargs), "hessian", kwargs)
-            result, aux = split_aux(returned, has_aux, "hessian")
-            y = output_operand(d, result, "hessian")
-            require_scalar(d, y, "hessian")
+            y, forms, aux = scalar_output(d, f, choice, has_aux, args, kwargs)
             check_hessian(d, y, holomorphic)
-            aux = plain(aux, d.nested)
-            del returned, result
             bars = d.or_zeros(d.adjoints([y], [one_like(d, y)], d.inputs), d.inputs)
             rows = jacobian_blocks(d, bars, d.inputs, "forward", chunk)
             found = choice.arranged([choice.arranged(row, forms) for row in rows], forms)

@@ -12,10 +12,10 @@ from hoad._core.record.recording import Recording, differentiating
 from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.traced import is_traced
 from hoad._docstrings import docfiller
-from hoad._drivers.gradient import one_like, require_scalar
+from hoad._drivers.gradient import one_like, scalar_output
 from hoad._drivers.holomorphic import check_gradient
 from hoad._drivers.linear_map import LinearMap
-from hoad._program.trace import call_traced, output_operand, outputs, plain, split_aux
+from hoad._program.trace import call_traced, outputs, plain, split_aux
 from hoad._pytree.arguments import Argnames, Argnums, Choice, check_function
 from hoad._pytree.containers import Forms, Name, spread
 from hoad.errors import ArgumentError, DTypeError, ShapeError, count
@@ -262,19 +262,13 @@ def _hessian_product(
     f: Callable[..., Any], choice: Choice, has_aux: bool, sweeps: Callable[[Recording, int, list[int]], list[int]]
 ) -> Callable[..., Any]:
     """The product of the Hessian with a direction, by two sweeps in either order."""
-    driver = choice.driver
 
     @functools.wraps(f, updated=())
     def product(*args: Any, **kwargs: Any) -> Any:
         primals, directions = _split_direction(args, choice)
         with differentiating() as d:
-            returned, forms = call_traced(d, f, primals, choice.keys(primals, kwargs), driver, kwargs)
-            result, aux = split_aux(returned, has_aux, driver)
-            y = output_operand(d, result, driver)
-            require_scalar(d, y, driver)
-            check_gradient(d, y, driver)
-            aux = plain(aux, d.nested)
-            del returned, result
+            y, forms, aux = scalar_output(d, f, choice, has_aux, primals, kwargs)
+            check_gradient(d, y, choice.driver)
             seeds = seeds_of(d, directions, forms, ["the direction"] * len(directions))
             products = d.results(d.or_zeros(sweeps(d, y, seeds), d.inputs))
         found = choice.arranged(products, forms)

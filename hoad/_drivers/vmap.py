@@ -14,7 +14,7 @@ from hoad._core.base.threads import check_threads
 from hoad._core.graph.inspect import guard_rows
 from hoad._core.trace.traced import graph_of, is_traced, plain_value
 from hoad._pytree.arguments import Key, Numbers, called, check_argument, check_function, packed
-from hoad._pytree.containers import Structure, flatten, kind_of
+from hoad._pytree.containers import Name, Structure, flatten, kind_of
 from hoad._transform.composite import captured_program
 from hoad._transform.loops import Loop
 from hoad._transform.programs import without_guards
@@ -136,7 +136,7 @@ class _Call:
         self.leaves: list[Any] = []
         self.places: list[int] = []  # of the leaves that vary
         self.rows: list[Any] = []
-        names: list[_Name] = []
+        names: list[Name] = []
         for key, value, axes in zip(
             self.keys, (*args, *kwargs.values()), _by_argument(in_axes, args, kwargs), strict=True
         ):
@@ -144,7 +144,7 @@ class _Call:
             for at, (leaf, axis) in enumerate(zip(leaves, _spread(axes, value, "in_axes"), strict=True)):
                 if axis is None or leaf is None or (isinstance(key, str) and not np.ndim(leaf)):
                     continue
-                names.append(_Name(f, key, structure, at))
+                names.append(Name(_named(f, key), structure, at))
                 self.places.append(len(self.leaves) + at)
                 self.rows.append(_rows(leaf, axis, names[-1], value))
             self.structures.append(structure)
@@ -287,14 +287,9 @@ def _plain(x: Any, where: str | None) -> Any:
 # ---- axes -----------------------------------------------------------------------------------------------------------
 
 
-class _Name:
-    """What to call a leaf of the arguments in an error: found only when it is asked for."""
-
-    def __init__(self, f: Any, key: Key, structure: Structure, at: int) -> None:
-        self.f, self.key, self.structure, self.at = f, key, structure, at
-
-    def __str__(self) -> str:
-        return called(self.f, self.key) + self.structure.path(self.at)
+def _named(f: Any, key: Key) -> Callable[[str], str]:
+    """What to call a leaf of an argument in an error."""
+    return lambda path: called(f, key) + path
 
 
 def _by_argument(in_axes: Axes, args: tuple[Any, ...], kwargs: Any) -> list[Axes]:
@@ -327,7 +322,7 @@ def _spread(axes: Axes, tree: Any, what: str) -> list[Any]:
     return [axis for own, part in zip(given, parts, strict=True) for axis in _spread(own, part, what)]
 
 
-def _rows(leaf: Any, axis: int, name: _Name, argument: Any) -> Any:
+def _rows(leaf: Any, axis: int, name: Name, argument: Any) -> Any:
     """A leaf of an argument with the axis of the inputs in front."""
     leaf = packed(leaf)
     if not is_traced(leaf):
@@ -344,14 +339,14 @@ def _rows(leaf: Any, axis: int, name: _Name, argument: Any) -> Any:
         found = f"has shape {leaf.shape}" if leaf.ndim else "is a number"
         advice = "Set its in_axes to None where it is the same at all inputs."
         if not leaf.ndim and type(argument) in (list, tuple):
-            whole = called(name.f, name.key)
+            whole = name.whole
             kind = type(argument).__name__
             advice = f"Where {whole} lists the inputs, pass np.array({whole}): a {kind} is a container. {advice}"
         raise ShapeError(f"vmap maps over axis {axis} of {name}, but it {found}. {advice}")
     return np.moveaxis(leaf, axis, 0) if axis % leaf.ndim else leaf
 
 
-def _length(rows: list[Any], axis_size: int | None, names: list[_Name]) -> int:
+def _length(rows: list[Any], axis_size: int | None, names: list[Name]) -> int:
     """The number of inputs."""
     sizes = {int(row.shape[0]) for row in rows}
     if axis_size is not None:

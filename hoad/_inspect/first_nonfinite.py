@@ -73,6 +73,11 @@ def operation_of(graph: Graph, i: int) -> Operation:
     return Operation(primitive, params, numbers, operand_avals(graph, numbers), values, aval, value, which)
 
 
+def merge_mask(found: dict[int, Mask], k: int, items: Mask) -> None:
+    """Let items be among those that are known for k."""
+    found[k] = items | found[k] if k in found else items
+
+
 class Causes:
     """What items that are not finite come of."""
 
@@ -103,7 +108,7 @@ def find_causes(graph: Graph, wanted: dict[int, Mask], test: Test) -> Causes:
             if operand < 0:
                 found.nonfinites.append(FirstNonfinite(graph, i, items, k))
                 continue
-            pending[operand] = items | pending[operand] if operand in pending else items
+            merge_mask(pending, operand, items)
             heapq.heappush(ahead, -operand)
     return found
 
@@ -151,7 +156,7 @@ def _passed(x: Operation, mask: Mask, test: Test) -> tuple[Passed, Mask]:
             for k, reach in reached.items():
                 if reach.any():
                     sources = ties[k].back(reach) & chosen[k]
-                    passed[k] = passed[k] | sources if k in passed else sources
+                    merge_mask(passed, k, sources)
             left = left & ~np.logical_or.reduce(list(reached.values()))
         new |= left
     return passed, new
@@ -187,7 +192,7 @@ def _inside(
     outputs = made._last._outputs
     nodes: dict[int, Mask] = {}
     for k, mask in wanted.items():
-        nodes[outputs[k]] = mask | nodes.get(outputs[k], np.zeros_like(mask))
+        merge_mask(nodes, outputs[k], mask)
     causes = find_causes(made._last._graph, nodes, test)
     place = {node: k for k, node in enumerate(program._input_nodes())}
     passed = {place[node]: mask for node, mask in causes.inputs.items() if place[node] >= fixed}
@@ -207,8 +212,7 @@ def _within_call(x: Operation, mask: Mask, test: Test) -> tuple[Passed, Inner | 
     inside, nonfinite = _inside(program, values, {x.which: mask}, test, fixed)
     passed: Passed = {}
     for k, items in inside.items():
-        operand = operands[k - fixed]
-        passed[operand] = items | passed[operand] if operand in passed else items
+        merge_mask(passed, operands[k - fixed], items)
     return passed, None if nonfinite is None else Inner(program, nonfinite, place, _transposed(program))
 
 
@@ -307,9 +311,7 @@ def within_loop(loop: Loop, values: Sequence[Any], which: int, mask: Mask, test:
         for k, items in into.items():
             letter = loop.takes[k]
             if letter == "c" and t:
-                output = steps.returned[steps.carried.index(k)]
-                before = wanted.setdefault(t - 1, {})
-                before[output] = items | before.get(output, np.zeros_like(items))
+                merge_mask(wanted.setdefault(t - 1, {}), steps.returned[steps.carried.index(k)], items)
                 continue
             whole = passed.setdefault(k, np.zeros(np.size(values[k]), bool))
             rows = whole.reshape(loop.length, -1)[steps.row(t)] if letter == "x" else whole

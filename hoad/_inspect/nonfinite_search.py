@@ -11,7 +11,7 @@ from hoad._core.graph.tape import Graph
 from hoad._core.record.recording import Recording, evaluate_nodes, revalued
 from hoad._drivers.linear_map import LinearMap
 from hoad._inspect.debug_nans import Mask, Test
-from hoad._inspect.first_nonfinite import FirstNonfinite, earliest, find_causes, valued
+from hoad._inspect.first_nonfinite import FirstNonfinite, earliest, find_causes, merge_mask, valued
 from hoad._inspect.nonfinite_message import constant_error, given, loop_error, nan_error
 from hoad._inspect.origin import Recorded, Story, Taped
 from hoad._program.program import Program
@@ -87,7 +87,7 @@ def _tell(
     wanted: dict[int, Mask] = {}
     for k, mask in zip(operands, masks, strict=True):
         if mask.any():
-            wanted[k] = mask | wanted[k] if k in wanted else mask
+            merge_mask(wanted, k, mask)
     which = next(k for k, mask in enumerate(masks) if mask.any())
     gave = given(story.title, values[which], masks[which], placed)
     causes = find_causes(graph, wanted, test)

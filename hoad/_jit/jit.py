@@ -44,7 +44,7 @@ from hoad._program.program import Program
 from hoad._program.tape import Tape
 from hoad._program.trace import is_number, recorder_among, telling_of_objects
 from hoad._pytree.arguments import FLOAT64, Key, Parameters, called, check_argument, check_function, parameters
-from hoad._pytree.containers import Forms, Parts, Structure, flatten, kind_of, leaves_of, regrouped
+from hoad._pytree.containers import Forms, Structure, flatten, kind_of, leaves_of, parts_where, regrouped
 from hoad._transform.programs import without_guards
 from hoad.errors import ArgumentError, DTypeError, JitWarning, ShapeError, TracedValueError, count
 
@@ -339,16 +339,12 @@ class _Driver:
         except Outer:
             return given.once()
         except Untrackable as failure:
-            signature.refusal = str(failure)
-            self.stores = self.stores or isinstance(failure, _Stores)
-            self.warn(signature.refusal)
+            self.refuse(signature, failure)
             return self.refused(given)
         if isinstance(made, Impure) and str(made) not in signature.reasons:
             signature.reasons.append(str(made))  # libraries load tables and ask for settings once: see a second time
         elif isinstance(made, Untrackable):
-            signature.refusal = str(made)
-            self.stores = self.stores or isinstance(made, _Stores)
-            self.warn(signature.refusal)
+            self.refuse(signature, made)
         elif isinstance(made, _Changes) and (made.asks or signature.reasons.count(made) >= MOST_CHANGES):
             signature.refusal, self.stores = made, True
             self.warn(made)
@@ -359,6 +355,12 @@ class _Driver:
             signature.recorded = [made, *signature.recorded]
             signature.latest = made
         return result
+
+    def refuse(self, signature: CallSignature, why: Untrackable) -> None:
+        """Record nothing more for a signature."""
+        signature.refusal = str(why)
+        self.stores = self.stores or isinstance(why, _Stores)
+        self.warn(signature.refusal)
 
     def refused(self, given: _Given) -> Any:
         """What a call gives that is not replayed: with plain numbers, if the function keeps what it computes."""
@@ -394,21 +396,7 @@ class _Stores(Untrackable):
 
 
 class _Given:
-    """The arguments of a call: numbers and arrays, which become inputs, and everything else, which is fixed.
-
-    Attributes
-    ----------
-    leaves, names : list
-        All of them, with containers taken apart, and what to call each.
-    avals : list
-        Shape and dtype of each that becomes an input, None for others.
-    fixed, static : list
-        The others; and which of them were said to be static, to be compared by `==`.
-    firsts : list
-        Of each, the first place at which the same array stands.
-    form : tuple or None
-        The keywords and containers, None where there are none.
-    """
+    """The arguments of a call: numbers and arrays, which become inputs, and everything else, which is fixed."""
 
     def __init__(self, driver: _Driver, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         if not driver.is_known:
@@ -418,16 +406,17 @@ class _Given:
         self.keeps = False  # whether traced values outlived a call
         self.keys: list[Key] = [*range(len(args)), *kwargs]
         self.structures: list[Structure | None] = []
-        self.leaves: list[Any] = []
-        self.names: list[str] = []
-        self.static: list[bool] = []
+        self.leaves: list[Any] = []  # all of them, with containers taken apart
+        self.names: list[str] = []  # what to call each
+        self.static: list[bool] = []  # which of them were said to be static, to be compared by `==`
         for key, value in zip(self.keys, (*args, *kwargs.values()), strict=True):
             self.add(key, value, driver.is_static(key, len(args)))
+        # Shape and dtype of each that becomes an input, None for others; these; the first place of the same array.
         self.avals = [None if static else _aval_of(leaf) for leaf, static in zip(self.leaves, self.static, strict=True)]
         self.fixed = [None if aval else leaf for leaf, aval in zip(self.leaves, self.avals, strict=True)]
         self.firsts = firsts_of(self.leaves)
         plain = not kwargs and not any(self.structures)
-        self.form = None if plain else (tuple(kwargs), tuple(self.structures))
+        self.form = None if plain else (tuple(kwargs), tuple(self.structures))  # the keywords and containers, if any
 
     def add(self, key: Key, value: Any, static: bool) -> None:
         """One argument."""
@@ -708,14 +697,11 @@ class _Results:
     def __init__(self, d: Recording, returned: Any) -> None:
         self.single = type(returned) is not tuple or not all(map(_is_output, returned)) or not returned
         if self.single and not _is_output(returned):
-            leaves, structure = flatten(returned)
-            places = [k for k, leaf in enumerate(leaves) if _is_output(leaf)]
-            parts = Parts(structure, leaves, places)
+            parts, outputs = parts_where(returned, _is_output)
             for constant in parts.constants:
                 _check_constant(constant)
             self.gives: Forms | None = [parts]
             self.has_constants = any(map(is_number, parts.constants))  # that `out` has arrays for
-            outputs = [leaves[k] for k in places]
         else:
             self.gives, self.has_constants = None, False
             outputs = [returned] if self.single else list(returned)

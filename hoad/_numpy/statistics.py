@@ -241,11 +241,20 @@ def _filled(a: Any, value: float) -> Any:
     return choose_where(np.isnan(a), value, a) if a.dtype.kind in "fc" else a
 
 
-@implements(np.nansum)
-def nansum(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **options: Any) -> Any:
-    only_defaults("nansum", out=out, **options)
-    a = as_traced(a)
-    return sum(_filled(a, 0.0), axis, dtype=dtype, keepdims=keepdims)
+def _total(name: str, total: Callable[..., Any], neutral: float) -> Callable[..., Any]:
+    """``nansum`` or ``nanprod``: a neutral number takes the place of nan."""
+
+    def implementation(
+        a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **options: Any
+    ) -> Any:
+        only_defaults(name, out=out, **options)
+        return total(_filled(as_traced(a), neutral), axis, dtype=dtype, keepdims=keepdims)
+
+    return implementation
+
+
+nansum = implements(np.nansum)(_total("nansum", sum, 0.0))
+implements(np.nanprod)(_total("nanprod", prod, 1.0))
 
 
 @implements(np.nanmean)
@@ -267,15 +276,6 @@ def nanvar(a: Any, axis: Axis = None, *args: Any, **options: Any) -> Any:
 @implements(np.nanstd)
 def nanstd(a: Any, *args: Any, **options: Any) -> Any:
     return root(nanvar(a, *args, **options))
-
-
-@implements(np.nanprod)
-def nanprod(
-    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **options: Any
-) -> Any:
-    only_defaults("nanprod", out=out, **options)
-    a = as_traced(a)
-    return prod(_filled(a, 1.0), axis, dtype=dtype, keepdims=keepdims)
 
 
 def _extreme(name: str, extreme: Callable[..., Any], least: float) -> Callable[..., Any]:

@@ -349,19 +349,31 @@ def _matmul_infer(params: Params, a: AbstractValue, b: AbstractValue) -> Avals:
     return (intern_aval(np.result_type(a.dtype, b.dtype), shape),)
 
 
+def _check_matrix(name: str, a: AbstractValue) -> None:
+    if a.ndim < 2:
+        raise ShapeError(f"np.linalg.{name} needs matrices, but found shape {a.shape}.")
+
+
 def _check_square(name: str, a: AbstractValue) -> None:
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
         raise ShapeError(f"np.linalg.{name} needs square matrices, but found shape {a.shape} ({here()}).")
 
 
-def _of_square(name: str, results: Callable[[AbstractValue], Avals]) -> Callable[..., Avals]:
-    """What is inferred of a function of square matrices."""
+def _of_matrix(
+    name: str, results: Callable[[AbstractValue], Avals], check: Callable[[str, AbstractValue], None] = _check_matrix
+) -> Callable[..., Avals]:
+    """What is inferred of a function of matrices."""
 
     def infer(params: Params, a: AbstractValue) -> Avals:
-        _check_square(name, a)
+        check(name, a)
         return results(a)
 
     return infer
+
+
+def _of_square(name: str, results: Callable[[AbstractValue], Avals]) -> Callable[..., Avals]:
+    """What is inferred of a function of square matrices."""
+    return _of_matrix(name, results, _check_square)
 
 
 def _solve_infer(params: Params, a: AbstractValue, b: AbstractValue) -> Avals:
@@ -437,17 +449,6 @@ DET_SVD.batch = _det_svd
 
 
 # ---- factors of matrices; NumPy computes them, with its signs -------------------------------------------------------
-
-
-def _of_matrix(name: str, results: Callable[[AbstractValue], Avals]) -> Callable[..., Avals]:
-    """What is inferred of a function of matrices."""
-
-    def infer(params: Params, a: AbstractValue) -> Avals:
-        if a.ndim < 2:
-            raise ShapeError(f"np.linalg.{name} needs matrices, but found shape {a.shape}.")
-        return results(a)
-
-    return infer
 
 
 def _svd_factors(a: AbstractValue) -> Avals:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 from collections.abc import Callable, Iterable
 from types import FrameType
 from typing import Any
@@ -127,22 +128,17 @@ def function_of_scipy(failure: BaseException) -> str:
     if not folder:
         return ""
     called, is_named = "", False
-    trace = failure.__traceback__
-    while trace is not None:
-        code = trace.tb_frame.f_code
+    for frame, _ in traceback.walk_tb(failure.__traceback__):
+        code = frame.f_code
         if code.co_filename.startswith(folder + os.sep):
             if not is_named:
-                wrapped = wrapped_in(trace.tb_frame)
-                called = wrapped or name_running(trace.tb_frame)
+                wrapped = wrapped_in(frame)
+                called = wrapped or name_running(frame)
                 is_named = bool(wrapped) or is_public(code.co_name)
         elif not code.co_filename.endswith(".pyx") and (
             not is_library(code.co_filename) or os.path.join("hoad", "ode") in code.co_filename
-        ):
-            called, is_named = (
-                "",
-                False,
-            )  # what SciPy calls is the user's again, or a solver that says itself what is wrong
-        trace = trace.tb_next
+        ):  # what SciPy calls is the user's again, or a solver that says itself what is wrong
+            called, is_named = "", False
     return called
 
 
@@ -165,12 +161,10 @@ OBJECT_ARRAYS = (
 def raised_at(failure: BaseException) -> tuple[str, FrameType | None, int]:
     """'file.py:line' of the user's code that an exception passed through last, its frame, and the line."""
     frame, line = None, 0
-    trace = failure.__traceback__
-    while trace is not None:
-        name = trace.tb_frame.f_code.co_filename
+    for passed, number in traceback.walk_tb(failure.__traceback__):
+        name = passed.f_code.co_filename
         if not is_library(name) and not name.endswith(".pyx"):
-            frame, line = trace.tb_frame, trace.tb_lineno
-        trace = trace.tb_next
+            frame, line = passed, number
     if frame is None:
         return "outside any Python file", None, 0
     return f"{os.path.basename(frame.f_code.co_filename)}:{line}", frame, line
@@ -207,7 +201,7 @@ def outputs(recording: Recording, result: Any, driver: str) -> tuple[list[int], 
 
 def output_name(parts: Parts | None, n: int) -> str | Name:
     """What to call the n-th float that f returned."""
-    return "f(x)" if parts is None else Name(parts, "f(x)", n)
+    return "f(x)" if parts is None else parts.names("f(x)")[n]
 
 
 def output_operand(recording: Recording, result: Any, driver: str) -> int:

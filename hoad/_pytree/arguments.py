@@ -14,7 +14,7 @@ import numpy as np
 from hoad._core.graph.tape import AbstractValue, intern_aval
 from hoad._core.trace.coerce import as_numbers, check_class, holds_traced
 from hoad._core.trace.traced import METHODS, is_traced
-from hoad._pytree.containers import Forms, Parts, Structure, flatten, is_float, kind_of, regrouped
+from hoad._pytree.containers import Forms, Name, Parts, flatten, is_float, kind_of, regrouped
 from hoad.errors import ArgumentError, DTypeError, ShapeError, count
 
 P = ParamSpec("P")
@@ -118,7 +118,7 @@ def checked_order(driver: str, order: Any, least: int = 0, most: int | None = No
     return found
 
 
-def check_argument(driver: str, place: int | str | _Place, value: Any) -> None:
+def check_argument(driver: str, place: int | str | Name, value: Any) -> None:
     """Raise unless `value` can be differentiated with respect to; `place` says which argument it is."""
     if is_traced(value):
         dtype = value.dtype
@@ -150,7 +150,7 @@ def check_argument(driver: str, place: int | str | _Place, value: Any) -> None:
         )
 
 
-def check_complex(driver: str, place: int | str | _Place, dtype: np.dtype[Any]) -> None:
+def check_complex(driver: str, place: int | str | Name, dtype: np.dtype[Any]) -> None:
     """Raise for complex numbers of parts that are neither float64 nor float32."""
     if dtype.itemsize not in (8, 16):
         raise DTypeError(
@@ -231,18 +231,6 @@ def number_aval(x: Any) -> AbstractValue:
     return intern_aval(found.dtype, found.shape)
 
 
-class _Place:
-    """Where among the arguments of f a leaf stands, in an error: found only when it is asked for."""
-
-    __slots__ = ("_at", "_f", "_key", "_structure")
-
-    def __init__(self, f: Any, key: Key, structure: Structure, at: int) -> None:
-        self._f, self._key, self._structure, self._at = f, key, structure, at
-
-    def __str__(self) -> str:
-        return f"{self._key!r} ({called(self._f, self._key)}{self._structure.path(self._at)})"
-
-
 def parts_of(driver: str, f: Any, key: Key, value: Any) -> tuple[Parts, list[Any]]:
     """The leaves of a container that are differentiated with respect to: where they are, and what they are."""
     leaves, structure = flatten(value)
@@ -265,7 +253,7 @@ def parts_of(driver: str, f: Any, key: Key, value: Any) -> tuple[Parts, list[Any
         leaf = leaves[at]
         if type(leaf) is not float and not (type(leaf) is np.ndarray and leaf.dtype is FLOAT64):
             leaf = packed(leaf)
-            check_argument(driver, _Place(f, key, structure, at), leaf)
+            check_argument(driver, Name(lambda path: f"{key!r} ({called(f, key)}{path})", structure, at), leaf)
         floats.append(leaf)
     return Parts(structure, leaves, places), floats
 

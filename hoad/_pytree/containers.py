@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -528,6 +529,11 @@ class Parts:
             leaves[k] = value
         return self.structure.unflatten(leaves)
 
+    def names(self, what: str) -> list[Name]:
+        """What to call the leaves in these places."""
+        found = partial(_at, what)
+        return [Name(found, self.structure, k) for k in self.places]
+
     def match(self, tree: Any, what: str) -> list[Any]:
         """The values of another container in these places; elsewhere it must hold None, or the constant itself."""
         found = self.structure.match(tree, what)
@@ -541,16 +547,28 @@ class Parts:
         return [found[k] for k in self.places]
 
 
+def parts_where(tree: Any, is_chosen: Callable[[Any], bool]) -> tuple[Parts, list[Any]]:
+    """The leaves of a container that are chosen: where they are, and what they are."""
+    leaves, structure = flatten(tree)
+    places = [k for k, leaf in enumerate(leaves) if is_chosen(leaf)]
+    return Parts(structure, leaves, places), [leaves[k] for k in places]
+
+
 class Name:
-    """What to call a leaf in an error: its path is found only when it is asked for."""
+    """What to call a leaf in an error, ``what(path)``: its path is found only when it is asked for."""
 
-    __slots__ = ("_k", "_parts", "_what")
+    __slots__ = ("_leaf", "_structure", "_what")
 
-    def __init__(self, parts: Parts, what: str, k: int) -> None:
-        self._parts, self._what, self._k = parts, what, k
+    def __init__(self, what: Callable[[str], str], structure: Structure, leaf: int) -> None:
+        self._what, self._structure, self._leaf = what, structure, leaf
+
+    @property
+    def whole(self) -> str:
+        """What to call the container that it is in."""
+        return self._what("")
 
     def __str__(self) -> str:
-        return _at(self._what, self._parts.structure.path(self._parts.places[self._k]))
+        return self._what(self._structure.path(self._leaf))
 
 
 Forms = list[Parts | None]  # of several arguments or results: None where there is a single value
@@ -579,5 +597,5 @@ def spread(values: Sequence[Any], forms: Forms, whats: Sequence[str]) -> tuple[l
             names.append(what)
         else:
             leaves += parts.match(value, what)
-            names += [Name(parts, what, k) for k in range(len(parts.places))]
+            names += parts.names(what)
     return leaves, names

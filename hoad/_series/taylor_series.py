@@ -13,14 +13,13 @@ from hoad._core.trace.traced import is_traced
 from hoad._pytree.arguments import packed
 from hoad._pytree.containers import register_container
 from hoad._series import recurrences
-from hoad._series.arithmetic import Arithmetic, check_broadcast
+from hoad._series.arithmetic import WEAK, Arithmetic, check_broadcast, is_constant, may_move, shown
 from hoad._series.domain import is_finite
 from hoad._series.functions import check_not_in_library
 from hoad._series.pade import PadeApproximant, approximant
 from hoad._series.radius import radius_of
 from hoad._series.shapes import checked_point, coefficients_of, displacement, is_one_point, lifted, stacked, unified
 from hoad._series.text import Latex, about, lines, series
-from hoad._series.truncated import WEAK, is_constant, shown
 from hoad.errors import ArgumentError, DomainError, DTypeError, ShapeError
 
 if TYPE_CHECKING:
@@ -121,7 +120,7 @@ class TaylorSeries(Arithmetic):
         _check_no_series(coefficients, point)
         self._coefficients = coefficients_of(coefficients)
         self.point = checked_point(point, self.shape)
-        self._moves = _may_move(self.point)
+        self._moves = may_move(self.point)
 
     @classmethod
     def variable(cls, degree: int, point: Any = 0.0) -> TaylorSeries:
@@ -527,7 +526,7 @@ class TaylorSeries(Arithmetic):
         found = recurrences.reverted(self._coefficients)
         point = self.point if is_traced(self.point) else np.asarray(self.point)[()]
         found[0] = found[0] + lifted(point, len(self.shape))
-        return _made(unified(found), self[0])
+        return self._made(unified(found), self[0])
 
     # ---- how it is shown
 
@@ -555,22 +554,6 @@ class TaylorSeries(Arithmetic):
             return None
         return f"${series(self._coefficients, Latex)}{about(self.point, Latex)}$"
 
-    # ---- how it is made
-
-    def _made(self, coefficients: tuple[Any, ...], point: Any) -> TaylorSeries:
-        return _made(coefficients, point)
-
-
-def _made(coefficients: tuple[Any, ...], point: Any) -> TaylorSeries:
-    """A series of what is known to fit, or is not a number at all, such as None in the place of a derivative."""
-    made = TaylorSeries.__new__(TaylorSeries)
-    made._coefficients, made._moves, made.point = coefficients, _may_move(point), point
-    return made
-
-
-def _may_move(point: Any) -> bool:
-    return is_traced(point) or isinstance(point, np.ndarray)
-
 
 def _parts(s: TaylorSeries) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """A series taken apart; a point that is a plain number is kept beside, for it says which variable t is."""
@@ -579,7 +562,7 @@ def _parts(s: TaylorSeries) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
 
 def _joined(kept: tuple[Any, ...], parts: tuple[Any, ...]) -> TaylorSeries:
     *coefficients, point = (*parts, *kept)
-    made = _made(tuple(np.asarray(c)[()] if type(c) in WEAK else c for c in coefficients), point)
+    made = TaylorSeries._made(tuple(np.asarray(c)[()] if type(c) in WEAK else c for c in coefficients), point)
     made._moves = not kept  # whatever stands there now
     return made
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -12,8 +12,6 @@ from hoad._core.trace.traced import METHODS, is_traced
 from hoad._symbolic.operators import Operators
 from hoad._symbolic.rows import constant
 from hoad.errors import ArgumentError, DTypeError, ShapeError, TracedValueError
-
-E = TypeVar("E", bound=Operators)
 
 
 def checked_value(symbol: Operators, value: Any, what: str) -> Any:
@@ -38,7 +36,7 @@ def checked_value(symbol: Operators, value: Any, what: str) -> Any:
     return float(value) if not symbol.shape else np.array(value, dtype=np.float64)
 
 
-def fitting(old: E, new: Any) -> E:
+def fitting(old: Operators, new: Any) -> Any:
     """What is to stand in the place of an expression, checked."""
     if is_traced(new):
         raise TracedValueError(
@@ -50,16 +48,15 @@ def fitting(old: E, new: Any) -> E:
         if numbers.shape == old.shape and np.can_cast(numbers.dtype, old.dtype, "same_kind"):
             exact = np.array(numbers, dtype=old.dtype)
             numbers = exact if old.shape or old.dtype.kind not in "fb" else exact.item()
-        new = constant(numbers, old._make)
-    put: E = new
-    if put.shape != old.shape:
-        raise ShapeError(f"substitute cannot put shape {put.shape} in the place of shape {old.shape}.")
-    if put.dtype != old.dtype:
-        raise DTypeError(f"substitute cannot put {put.dtype} in the place of {old.dtype}. Use x.astype.")
-    return put
+        new = constant(numbers)
+    if new.shape != old.shape:
+        raise ShapeError(f"substitute cannot put shape {new.shape} in the place of shape {old.shape}.")
+    if new.dtype != old.dtype:
+        raise DTypeError(f"substitute cannot put {new.dtype} in the place of {old.dtype}. Use x.astype.")
+    return new
 
 
-def checked_symbols(given: tuple[Any, ...], needed: tuple[E, ...]) -> tuple[E, ...]:
+def checked_symbols(given: tuple[Any, ...], needed: tuple[Operators, ...]) -> tuple[Any, ...]:
     """Inputs of a program, each a symbol, and all that are needed among them."""
     for symbol in given:
         if not isinstance(symbol, Operators) or symbol.name is None:

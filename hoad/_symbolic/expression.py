@@ -10,7 +10,7 @@ import numpy as np
 
 from hoad._core.base.where import here
 from hoad._core.graph.primitive import rules_epoch
-from hoad._core.graph.tape import AbstractValue, intern_aval
+from hoad._core.graph.tape import intern_aval
 from hoad._core.record.recording import inline
 from hoad._core.trace.traced import is_traced
 from hoad._drivers.hessian import hessian
@@ -21,7 +21,7 @@ from hoad._pytree.arguments import checked_order
 from hoad._symbolic.checks import checked_symbols, checked_value, fitting
 from hoad._symbolic.derivatives import rows_of_jacobian, tangent
 from hoad._symbolic.operators import Operators, no_value, record_call
-from hoad._symbolic.rows import Layout, Row, Source, in_order
+from hoad._symbolic.rows import KINDS, Layout, in_order, make
 from hoad._symbolic.text import formula
 from hoad._symbolic.tree import ExpressionTree
 from hoad._transform.adjoint import gradient
@@ -59,12 +59,9 @@ class Expression(Operators):
     x ** 2 * cos(y * x ** 2)
     """
 
-    __slots__ = ("__weakref__", "_adjoint", "_program", "_symbols", "aval", "operands", "row", "source")
+    __slots__ = ("__weakref__", "_adjoint", "_program", "_symbols")
 
-    row: Row | None
     operands: tuple[Expression, ...]
-    source: Source
-    aval: AbstractValue
     _symbols: tuple[Expression, ...] | None  # made when first asked for, as all of these
     _program: Program | None
     _adjoint: tuple[int, Program] | None  # by which rules
@@ -390,10 +387,8 @@ class Expression(Operators):
         n = checked_order("derivative", n)
         if not by.aval.inexact:
             raise DTypeError(f"derivative takes an expression of floats, but this one has dtype {by.dtype}.")
-        if not by.ndim:
-            return tangent(self, by, n)
-        made = self
-        for _ in range(n):
+        made = self if by.ndim else tangent(self, by, n)
+        for _ in range(n if by.ndim else 0):
             made = rows_of_jacobian(made, by)
         return made
 
@@ -476,10 +471,6 @@ class Expression(Operators):
         tape = self.to_program()[0]
         return inline(tape._graph, list(tape._outputs), list(tape._inputs), list(values))[0]
 
-    @staticmethod
-    def _make(row: Row | None, operands: tuple[Expression, ...], source: Source, aval: AbstractValue) -> Expression:
-        return make(row, operands, source, aval)
-
     # ---- as text
 
     def __str__(self) -> str:
@@ -533,13 +524,7 @@ class ArrayExpression(Expression):
     __iadd__ = __isub__ = __imul__ = __itruediv__ = __ifloordiv__ = __imod__ = __ipow__ = __imatmul__ = _in_place
 
 
-def make(row: Row | None, operands: tuple[Expression, ...], source: Source, aval: AbstractValue) -> Expression:
-    """An expression of its parts."""
-    kind = ArrayExpression if aval.shape or aval.dtype.kind not in "fb" else Expression
-    made: Expression = object.__new__(kind)
-    made.row, made.operands, made.source, made.aval = row, operands, source, aval
-    made._symbols = made._program = made._adjoint = None
-    return made
+KINDS[:] = Expression, ArrayExpression
 
 
 def _program(roots: list[Expression], symbols: tuple[Expression, ...]) -> Program:

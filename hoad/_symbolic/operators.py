@@ -10,10 +10,10 @@ from typing import Any, NoReturn
 import numpy as np
 
 from hoad._core.base.where import here
-from hoad._core.graph.tape import AbstractValue, Graph
+from hoad._core.graph.tape import Graph
 from hoad._core.trace.coerce import new_input
 from hoad._core.trace.traced import FUNCTIONS, MAKERS, METHODS, is_traced, node_of, plain_value
-from hoad._symbolic.rows import Row, Source, read_nodes
+from hoad._symbolic.rows import Node, read_nodes
 from hoad.errors import TracedValueError
 
 OPERANDS = (np.ndarray, np.generic, int, float, complex, list, tuple)
@@ -21,28 +21,29 @@ OPERANDS = (np.ndarray, np.generic, int, float, complex, list, tuple)
 
 def _of_two(function: Callable[[Any, Any], Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """The methods of an operator for an expression on its left, and on its right."""
-    return lambda self, other: binary(function, self, other), lambda self, other: binary(function, other, self)
+    name = function.__name__.strip("_")
+    return (
+        _named(f"__{name}__", function, lambda self, other: binary(function, self, other)),
+        _named(f"__r{name}__", function, lambda self, other: binary(function, other, self)),
+    )
 
 
 def _of_one(function: Callable[[Any], Any]) -> Callable[..., Any]:
-    return lambda self: record_call(function, (self,))
+    return _named(f"__{function.__name__}__", function, lambda self: record_call(function, (self,)))
 
 
-class Operators:
+def _named(name: str, function: Callable[..., Any], method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method with the name under which Python calls it, and what the module `operator` says of the function."""
+    method.__name__, method.__qualname__ = name, f"Operators.{name}"
+    method.__doc__ = None if isinstance(function, np.ufunc) else function.__doc__
+    return method
+
+
+class Operators(Node):
     """What is recorded, and what raises; the nodes themselves are `Expression`."""
 
     __slots__ = ()
     __array_priority__ = 1000.0
-
-    row: Row | None
-    operands: tuple[Any, ...]
-    source: Source
-    aval: AbstractValue
-
-    @staticmethod
-    def _make(row: Row | None, operands: tuple[Any, ...], source: Source, aval: AbstractValue) -> Any:
-        """An expression of its parts."""
-        raise NotImplementedError
 
     # ---- recording
 
@@ -174,7 +175,7 @@ def record_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dic
     _mapped(lambda x: numbers.append(node_of(x)) if is_traced(x) else None, returned)
     if not numbers:
         return returned
-    made = read_nodes(graph, max(numbers) + 1, known, next(iter(known.values()))._make)
+    made = read_nodes(graph, max(numbers) + 1, known)
     return _mapped(lambda x: made[node_of(x)] if is_traced(x) else x, returned)
 
 

@@ -7,9 +7,9 @@ operation, in any thread, and go when nobody holds them. What needs a tape (a re
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -40,23 +40,30 @@ class Row:
         return 1 if self.key is None else len(self.key[2])
 
 
-class NodeLike(Protocol):
+class Node:
     """What graphs are made of: a leaf with a source, or an operation on others."""
 
-    @property
-    def row(self) -> Row | None: ...
-    @property
-    def operands(self) -> tuple[Any, ...]: ...
-    @property
-    def source(self) -> Source: ...
-    @property
-    def aval(self) -> AbstractValue: ...
+    __slots__ = ("aval", "operands", "row", "source")
+
+    row: Row | None
+    operands: tuple[Any, ...]
+    source: Source
+    aval: AbstractValue
 
 
-N = TypeVar("N", bound=NodeLike)
+KINDS: list[type[Any]] = []  # the classes of expressions, of numbers and of arrays, which a higher module defines
 
 
-def in_order(roots: Iterable[N]) -> Iterator[N]:
+def make(row: Row | None, operands: tuple[Any, ...], source: Source, aval: AbstractValue) -> Any:
+    """An expression of its parts."""
+    of_numbers, of_arrays = KINDS
+    made = object.__new__(of_arrays if aval.shape or aval.dtype.kind not in "fb" else of_numbers)
+    made.row, made.operands, made.source, made.aval = row, operands, source, aval
+    made._symbols = made._program = made._adjoint = None
+    return made
+
+
+def in_order(roots: Iterable[Any]) -> Iterator[Any]:
     """Every node behind these, operands first, in the order in which they are written."""
     seen: set[int] = set()
     stack = [(node, False) for node in reversed(list(roots))]
@@ -70,12 +77,12 @@ def in_order(roots: Iterable[N]) -> Iterator[N]:
             stack.extend((operand, False) for operand in reversed(node.operands))
 
 
-class Layout(Generic[N]):
+class Layout:
     """A sealed graph of the nodes behind some, each once, and equal ones only once; `symbols` come first."""
 
-    def __init__(self, roots: Sequence[N], symbols: Sequence[N] = ()) -> None:
+    def __init__(self, roots: Sequence[Node], symbols: Sequence[Node] = ()) -> None:
         self.numbers: dict[int, int] = {}  # by id of the node: its operand
-        self.nodes: list[N | None] = []  # by number; None for a result that none has asked for
+        self.nodes: list[Node | None] = []  # by number; None for a result that none has asked for
         self._rows: list[list[Any]] = []
         self._constants: list[Any] = []
         self._equal: dict[Any, int] = {}
@@ -90,7 +97,7 @@ class Layout(Generic[N]):
         """How many rows there are."""
         return len(self._rows)
 
-    def _added(self, node: N) -> int:
+    def _added(self, node: Node) -> int:
         row = node.row
         if row is None:
             if isinstance(node.source, Constant):
@@ -112,7 +119,7 @@ class Layout(Generic[N]):
         return self._equal[same]
 
     def _push(
-        self, node: N | None, primitive: Any, flags: int, operands: list[int], extra: Any, key: Any = None
+        self, node: Node | None, primitive: Any, flags: int, operands: list[int], extra: Any, key: Any = None
     ) -> int:
         self._rows.append([primitive, flags, operands, extra, key])
         self.nodes.append(node)
@@ -137,19 +144,17 @@ def frozen(x: Any) -> Any:
     return type(x), x
 
 
-def read_nodes(
-    graph: Graph, end: int, known: dict[int, N], make: Callable[[Row | None, tuple[N, ...], Source, AbstractValue], N]
-) -> list[N]:
+def read_nodes(graph: Graph, end: int, known: dict[int, Any]) -> list[Any]:
     """The first nodes of a graph; those `known`, by number, are what they were."""
     avals = operand_avals(graph, list(range(end)))
-    constants: dict[int, N] = {}
-    found: list[N] = []
+    constants: dict[int, Any] = {}
+    found: list[Any] = []
 
-    def operand(k: int) -> N:
+    def operand(k: int) -> Any:
         if k >= 0:
             return found[k]
         if k not in constants:
-            constants[k] = read_constant(graph, k, make)
+            constants[k] = read_constant(graph, k)
         return constants[k]
 
     for i, (primitive, flags, numbers, extra, key) in enumerate(node_rows(graph, end)):
@@ -163,7 +168,7 @@ def read_nodes(
     return found
 
 
-def constant(value: Any, make: Callable[..., N]) -> N:
+def constant(value: Any) -> Any:
     """The leaf of a number, or of an array that nobody else writes to."""
     if isinstance(value, np.ndarray):
         value.flags.writeable = False
@@ -171,6 +176,6 @@ def constant(value: Any, make: Callable[..., N]) -> N:
     return make(None, (), Constant(value), intern_aval(np.asarray(value).dtype, ()))
 
 
-def read_constant(graph: Graph, number: int, make: Callable[..., N]) -> N:
+def read_constant(graph: Graph, number: int) -> Any:
     """The leaf of a constant operand."""
     return make(None, (), Constant(const_value(graph, number)), operand_avals(graph, [number])[0])

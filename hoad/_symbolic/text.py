@@ -42,12 +42,7 @@ class TooWide(Exception):
 def formula(program: Program, names: list[str]) -> list[str]:
     """The lines of the formula that a program of one tape computes: names of parts, then what it gives.
 
-    Parameters
-    ----------
-    program : Program
-        The program of an expression.
-    names : list of str
-        Of its inputs.
+    The inputs of the program have these names.
     """
     (tape,) = program
     nodes = tape.nodes

@@ -27,16 +27,7 @@ from hoad._transform.taylor_arithmetic import Arithmetic
 class Coefficients:
     """The coefficients of all nodes of an arithmetic, order by order, in traced operations.
 
-    Parameters
-    ----------
-    arithmetic : Arithmetic
-        Whose.
-    lines : Lines
-        How coefficients are added and multiplied.
-    values : sequence
-        Of its inputs.
-    along : dict
-        For those that are not constant the coefficients from order 1 on.
+    The inputs have `values`, and those that are not constant the coefficients `along` from order 1 on.
     """
 
     def __init__(
@@ -71,12 +62,16 @@ class Coefficients:
         return self.values[operand] if operand >= 0 else self.closure.value(operand)
 
     def _value(self, i: int) -> Any:
-        name, primitive, operands, params, aval = self.arithmetic.row(i)
+        name, primitive, operands, _, _ = self.arithmetic.row(i)
         if name in ("result", "rate") or primitive.nout > 1:
             raise NotClosedError("rates, and several results, on many lines")
         if name == "start":
             return self.value(operands[0])
-        values = [self.value(k) for k in operands]
+        return self._applied(i, [self.value(k) for k in operands])
+
+    def _applied(self, i: int, values: list[Any]) -> Any:
+        """What the operation of a node gives for these operands."""
+        name, primitive, _, params, aval = self.arithmetic.row(i)
         if name == "assemble":
             return assembly(aval, params, values)
         if name == "item":
@@ -142,15 +137,9 @@ class Coefficients:
             k,
         )
 
-    def _sum(self, i: int, k: int, operands: list[int]) -> Coefficient:
-        return self.lines.total([self.at(x, k) for x in operands], k)
-
     def _difference(self, i: int, k: int, operands: list[int]) -> Coefficient:
         x, y = (self.at(operand, k) for operand in operands)
         return self.lines.total([x, self.lines.negative(y, k)], k)
-
-    def _negative(self, i: int, k: int, operands: list[int]) -> Coefficient:
-        return self.lines.negative(self.at(operands[0], k), k)
 
     def _product(self, i: int, k: int, operands: list[int]) -> Coefficient:
         """Σ x[j] y[k - j]; of a square, the products once."""
@@ -163,15 +152,10 @@ class Coefficients:
         terms.append(self.lines.scale(self.at(y, k), self.value(x), k))
         return self.lines.total(terms, k)
 
-    def _strong_product(self, i: int, k: int, operands: list[int]) -> Coefficient:
-        """As a product, where zeros of x absorb what is not finite in y."""
+    def _strong_product(self, k: int, operands: list[int], product: Any) -> Coefficient:
+        """As a product, where zeros of x, or of either factor, absorb what is not finite in the other."""
         x, y = operands
-        return self._made(self._strong_sum(k, x, y, range(k + 1)), k)
-
-    def _doubly_strong_product(self, i: int, k: int, operands: list[int]) -> Coefficient:
-        """As a product, where zeros of either factor absorb what is not finite in the other."""
-        x, y = operands
-        return self._made(self._strong_sum(k, x, y, range(k + 1), strong_multiply_both), k)
+        return self._made(self._strong_sum(k, x, y, range(k + 1), product), k)
 
     def _strong_sum(self, k: int, x: int, y: int, orders: Iterable[int], product: Any = strong_multiply) -> Any:
         """Σ x[j] y[k - j] over some orders j, as an array."""
@@ -241,11 +225,7 @@ class Coefficients:
             return self.lines.monomial(self._total(operands[0], k))
         values = [self._whole(x, k) for x in operands]
         if self.lines.is_summed(k):
-            if name == "assemble":
-                return assembly(aval, params, values)
-            if name == "item":
-                return apply_primitive(GETITEM, ((), (), params[0]), *values)
-            return apply_primitive(primitive, params, *values)
+            return self._applied(i, values)
         return self._made(on_lines(name, primitive, params, aval, values, self.lines.count), k)
 
     def _whole(self, operand: int, k: int) -> Any:
@@ -307,15 +287,15 @@ class Coefficients:
 
 # By the series of a primitive.
 _STEPS: dict[str | None, Callable[[Coefficients, int, int, list[int]], Coefficient]] = {
-    "add": Coefficients._sum,
+    "add": lambda self, i, k, operands: self.lines.total([self.at(x, k) for x in operands], k),
     "subtract": Coefficients._difference,
-    "negative": Coefficients._negative,
+    "negative": lambda self, i, k, operands: self.lines.negative(self.at(operands[0], k), k),
     "multiply": Coefficients._product,
     "square": Coefficients._product,
     "divide": Coefficients._quotient,
     "reciprocal": Coefficients._quotient,
-    "strong_multiply": Coefficients._strong_product,
-    "strong_multiply_both": Coefficients._doubly_strong_product,
+    "strong_multiply": lambda self, i, k, operands: self._strong_product(k, operands, strong_multiply),
+    "strong_multiply_both": lambda self, i, k, operands: self._strong_product(k, operands, strong_multiply_both),
     "strong_divide": Coefficients._strong_quotient,
     "mask": Coefficients._mask,
     "select": Coefficients._select,

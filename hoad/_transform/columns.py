@@ -8,7 +8,6 @@ bits are those of the lanes, but for functions of arrays that they share.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,11 +15,11 @@ from numpy.lib.stride_tricks import as_strided
 
 from hoad._core.graph.inspect import const_value, node_row, operand_avals
 from hoad._core.graph.primitive import STRIDED, UFUNC, Primitive
-from hoad._core.graph.tape import AbstractValue, Graph
+from hoad._core.graph.tape import AbstractValue
 from hoad._core.trace.calls import apply_primitive
 from hoad._ops.primitives import POWER
 from hoad._program.program import Program
-from hoad._transform.programs import recorded
+from hoad._transform.programs import nodes_behind, recorded
 
 MOST_NUMBERS = 1024  # of an array in a lane
 MOST_OPERATIONS = 20_000  # on numbers, in a lane
@@ -63,8 +62,8 @@ class Columns:
         for k, (node, aval) in enumerate(zip(inputs, program.input_types, strict=True)):
             _check(aval)
             self._note(node, [self._number((_Item, k, j), _Item(k, j)) for j in range(aval.size)], aval)
-        for i, row in _behind(self._graph, tape._outputs, set(inputs)):
-            self._add(i, row)
+        for i in nodes_behind(self._graph, tape._outputs, set(inputs))[0]:
+            self._add(i, node_row(self._graph, i)[:4])
         self.outputs = [self._ids(k) for k in tape._outputs]
 
     def _number(self, key: Any, number: float | _Item | _Operation) -> int:
@@ -143,18 +142,6 @@ def _is_elementary(primitive: Primitive, aval: AbstractValue) -> bool:
     """Whether arrays give the bits that lanes give; x ** 2, which they take for a product, may not."""
     is_array = aval.ndim > 0
     return primitive.kind == UFUNC and primitive.has_kernel(is_array) and not (is_array and primitive is POWER)
-
-
-def _behind(graph: Graph, outputs: Sequence[int], inputs: set[int]) -> list[tuple[int, _Row]]:
-    """The nodes that outputs depend on, in turn; inputs aside."""
-    found: dict[int, _Row] = {}
-    left = [k for k in outputs if k >= 0]
-    while left:
-        i = left.pop()
-        if i not in found and i not in inputs:
-            found[i] = node_row(graph, i)[:4]
-            left.extend([k for k in found[i][1] if k >= 0])
-    return sorted(found.items())
 
 
 def _seen(primitive: Primitive, params: Any, ids: Ids, aval: AbstractValue) -> Ids:

@@ -32,21 +32,7 @@ from hoad.errors import count
 
 
 class Apart:
-    """What a function recorded when it was called apart from what runs around it, with these values as inputs.
-
-    Attributes
-    ----------
-    segment : Subgraph
-        What it recorded, cut out of the running graph.
-    operands : list of int
-        Of the values that became inputs.
-    constants : list of ndarray
-        The arrays that it captured.
-    parts : Parts
-        What the function returned, without its results.
-    values : list
-        Of the results, as they were; None in a rule, where nothing has a value.
-    """
+    """What a function recorded when it was called apart from what runs around it, with these values as inputs."""
 
     def __init__(
         self,
@@ -57,7 +43,7 @@ class Apart:
     ) -> None:
         pick = _new_operand if pick is None else pick
         with differentiating(apart=True) as d:
-            self.operands = [d.operand(x) for x in values]
+            self.operands = [d.operand(x) for x in values]  # of the values that became inputs
             with telling_of_objects:
                 given = [d.input(x) for x in values]
                 leaves, structure = flatten(compared(f, given, {}, "checkpoint"))
@@ -65,13 +51,13 @@ class Apart:
             leaves = [leaf if _is_new(d, leaf) else leaf.copy() for leaf in leaves]  # what it returns is new
             picked = [pick(d, leaf) for leaf in leaves]
             places = [k for k, operand in enumerate(picked) if operand is not None]
-            self.parts = Parts(structure, leaves, places)
+            self.parts = Parts(structure, leaves, places)  # what the function returned, without its results
             del leaves
             kept = [operand for operand in picked if operand is not None]
             found = replace_even_functions(d.graph, d.start, kept, expanded)
-            self.segment = d.cut(found)
-            self.values = [d.value(k) for k in found]
-            self.constants = [d.value(k) for k in self.segment.constants]
+            self.segment = d.cut(found)  # what it recorded, cut out of the running graph
+            self.values = [d.value(k) for k in found]  # as they were; None in a rule, where nothing has a value
+            self.constants = [d.value(k) for k in self.segment.constants]  # the arrays that it captured
         self.graph = d.graph
         self.operand = d.operand  # of a plain value, in the running graph
         self.aval = d.aval

@@ -439,15 +439,6 @@ class Expansion:
     f is called once, at `points`. A curve gives the coefficients of a point from order 1 on, along axis 0 (then
     `lanes`, if given, which the results have then too); None is for a point that stays. Points and curves may be
     traced. If `scaled`, the results are derivatives, and curves are by the step `step_for` this degree.
-
-    Attributes
-    ----------
-    callee : Taylor
-        What computes the coefficients.
-    values : tuple
-        Its inputs, some of them traced.
-    parts : Parts
-        What f returned, without its numbers and arrays.
     """
 
     def __init__(
@@ -464,12 +455,12 @@ class Expansion:
             apart = Apart(of_floats(f), points, any_float, expanded=True)
         finally:
             EXPANDING.reset(token)
-        self.parts: Parts = apart.parts
+        self.parts: Parts = apart.parts  # what f returned, without its numbers and arrays
         self._points = len(points)
         around = [traced_node(apart.graph, k) for k in apart.segment.outer]
         unwatched(self._prepare, (apart, curves, len(around), degree, lanes, scaled))
         series = [x if c is None else _series(x, c, lanes) for x, c in zip(points, curves, strict=True)]
-        self.values = (*apart.constants, *series, *around)
+        self.values = (*apart.constants, *series, *around)  # the inputs of the callee, some of them traced
         self.around = len(around)
         hold_guards(self.program, (*apart.constants, *points, *around))
 
@@ -480,7 +471,7 @@ class Expansion:
         given = (*[1] * len(apart.constants), *[1 if c is None else 1 + len(c) for c in curves], *[1] * around)
         have_lanes = tuple(lanes is not None and n > 1 for n in given)
         self.program = program_of(apart.segment)
-        self.callee = Taylor(Stretch(self.program), given, degree, lanes, have_lanes, scaled)
+        self.callee = Taylor(Stretch(self.program), given, degree, lanes, have_lanes, scaled)  # gives the coefficients
 
     def results(self) -> Any:
         """What f returned, with coefficients of order 0, ..., `degree` along axis 0 for its numbers and arrays."""

@@ -32,25 +32,15 @@ from hoad._transform.monomials import Coefficient, Lines, Monomial, Spread
 
 
 class Family:
-    """A function recorded at a point, to be expanded along lines through it.
+    """A function recorded at a point (floats and arrays, traced or not), to be expanded along lines through it.
 
-    Parameters
-    ----------
-    f : callable
-        Called once, apart from what runs around it.
-    points : sequence
-        Where: floats and arrays, traced or not.
-
-    Attributes
-    ----------
-    parts : Parts
-        What f returned, without the numbers and arrays that can be expanded.
+    It is called once, apart from what runs around it.
     """
 
     def __init__(self, f: Callable[..., Any], points: Sequence[Any]) -> None:
         apart = Apart(of_floats(f), points, any_float)
         segment = apart.segment
-        self.parts: Parts = apart.parts
+        self.parts: Parts = apart.parts  # what f returned, without the numbers and arrays that can be expanded
         self._program: Program = program_of(segment)
         captured = [
             record_known(apart.graph, IDENTITY, None, [k], [x])[0]
@@ -70,16 +60,8 @@ class Family:
     ) -> list[list[Any]]:
         """For each result the coefficients of order 0, ..., `degree`; from 1 on the lines are along the last axis.
 
-        Parameters
-        ----------
-        directions : sequence of ndarray (*shape, lines)
-            For each point the directions of the lines.
-        degree : int
-            The highest order, 1 or more.
-        weights : ndarray (lines), optional
-            Of the lines in a sum over them; ones by default.
-        collapsed : bool, optional
-            Whether the coefficients of the highest order are summed over the lines.
+        The directions (*shape, lines) are those of the lines for each point; the degree is 1 or more. If `collapsed`,
+        the coefficients of the highest order are summed over the lines, with weights (lines), ones by default.
         """
         lines = Lines(np.shape(directions[0])[-1], degree, weights, collapsed)
         given = [1] * len(self._values)

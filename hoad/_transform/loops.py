@@ -90,19 +90,13 @@ class Loop(Callee):
     @property
     def operands(self) -> tuple[AbstractValue, ...]:
         """Shape and dtype of what it takes."""
-        return tuple(
-            intern_aval(aval.dtype, (self.length, *aval.shape)) if letter == "x" else aval
-            for aval, letter in zip(self.program.input_types, self.takes, strict=True)
-        )
+        return tuple(_with_rows(self.program.input_types, self.takes, self.length))
 
     @property
     def results(self) -> tuple[AbstractValue, ...]:
         """Shape and dtype of every result."""
-        return tuple(
-            intern_aval(aval.dtype, (self.length, *aval.shape)) if letter == "y" else aval
-            for aval, letter in zip(self.program.output_types, self.gives, strict=True)
-            if letter != "w"
-        )
+        avals = _with_rows(self.program.output_types, self.gives, self.length)
+        return tuple(aval for aval, letter in zip(avals, self.gives, strict=True) if letter != "w")
 
     @property
     def carried_bytes(self) -> int:
@@ -315,6 +309,14 @@ class Loop(Callee):
         return made, [k for k, _ in kept]
 
 
+def _with_rows(avals: Sequence[AbstractValue], letters: str, length: int) -> list[AbstractValue]:
+    """Shape and dtype of arrays of so many rows, where letters say that there are rows, and of all else."""
+    return [
+        intern_aval(aval.dtype, (length, *aval.shape)) if letter in "xy" else aval
+        for aval, letter in zip(avals, letters, strict=True)
+    ]
+
+
 def _at_some(known: Sequence[int]) -> int:
     """What is known of values of which this is known one by one: whether zeros of some are strong, or all are zero."""
     return min(known) or int(any(known))
@@ -510,11 +512,7 @@ def _stretched(loop: Loop, inner: Loop) -> Program:
     """The program of so many steps of a loop at once."""
     key = ("stretch", inner.length)
     if key not in loop._made:
-        avals = [
-            intern_aval(aval.dtype, (inner.length, *aval.shape)) if letter == "x" else aval
-            for aval, letter in zip(loop.program.input_types, loop.takes, strict=True)
-        ]
-        made = recorded(inner, avals)
+        made = recorded(inner, inner.operands)
         made._linear = loop._linear
         loop._made[key] = made
     found: Program = loop._made[key]

@@ -71,18 +71,9 @@ Coefficient = Any
 
 
 class Lines:
-    """The arithmetic of coefficients along lines.
+    """The arithmetic of coefficients up to a degree along so many lines.
 
-    Parameters
-    ----------
-    count : int
-        How many lines.
-    degree : int
-        The highest order.
-    weights : ndarray (count) or None
-        What the coefficients of the highest order are multiplied with to be summed over the lines; ones by None.
-    collapsed : bool
-        Whether they are summed.
+    If `collapsed`, those of the highest order are summed over the lines, multiplied with weights (count), if any.
     """
 
     def __init__(self, count: int, degree: int, weights: Any, collapsed: bool) -> None:

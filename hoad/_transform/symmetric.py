@@ -17,21 +17,12 @@ class Entries:
 
     With `by_reverse` from the coefficients of order k - 1 of the gradient: where b = a + eᵢ, entry b is ∂ᵃ of the i-th
     derivative, and i is chosen so that few coefficients are needed. Otherwise from those of order k of the function.
-
-    Attributes
-    ----------
-    degree : int
-        The order of the coefficients.
-    directions : ndarray (n, lines)
-        The lines.
-    order : ndarray (C(n + k - 1, k))
-        Where among the combinations each entry is, in the order of sorted tuples of places.
     """
 
     def __init__(self, n: int, k: int, by_reverse: bool) -> None:
-        self.degree = k - 1 if by_reverse else k
+        self.degree = k - 1 if by_reverse else k  # of the coefficients
         lines, entries = sorted_places(n, self.degree), sorted_places(n, k)
-        self.directions = np.zeros((n, len(lines)))
+        self.directions = np.zeros((n, len(lines)))  # the lines
         np.add.at(self.directions, (lines.T, np.arange(len(lines))), 1.0)
         first = np.zeros(len(entries), dtype=np.intp)
         if by_reverse:
@@ -47,6 +38,7 @@ class Entries:
         self._groups = [
             (weights, np.concatenate([sources for _, sources in parts], axis=1)) for weights, parts in groups.items()
         ]
+        # Where among the combinations each entry is, in the order of sorted tuples of places.
         self.order = np.argsort(np.concatenate([rows for parts in groups.values() for rows, _ in parts]))
 
     def combined(self, coefficients: Any) -> Any:

@@ -53,30 +53,16 @@ START = Primitive("start", kind=STRUCTURE, infer=lambda params, x: (x,), linear=
 
 
 class Arithmetic(Ordering):
-    """The Taylor arithmetic of what is behind some nodes of a sealed graph.
-
-    Parameters
-    ----------
-    graph : Graph
-        A sealed graph.
-    inputs, outputs : list of int
-        Its inputs, nodes; what is asked for, operands.
-    guards : list
-        Pairs (node, expected): branches that must go as they went.
-    given : sequence of int
-        How many coefficients of each input are given; the others are zero.
-    degree : int
-        The highest order asked for.
-    """
+    """The Taylor arithmetic of what is behind some nodes of a sealed graph."""
 
     def __init__(
         self,
         graph: Graph,
-        inputs: list[int],
-        outputs: list[int],
-        guards: list[tuple[int, Any]],
-        given: Sequence[int],
-        degree: int,
+        inputs: list[int],  # nodes
+        outputs: list[int],  # what is asked for, operands
+        guards: list[tuple[int, Any]],  # (node, expected): branches that must go as they went
+        given: Sequence[int],  # how many coefficients of each input are given; the others are zero
+        degree: int,  # the highest order asked for
     ) -> None:
         closure = Closure(graph, [*outputs, *[node for node, _ in guards]], inputs)
         first, behind = closure.outputs[: len(outputs)], closure.outputs[len(outputs) :]

@@ -8,7 +8,7 @@ then coefficients.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from hoad._program.callee import Callee, called
 from hoad._program.program import Program
 from hoad._transform.composite import Stretch
 from hoad._transform.loops import Loop
-from hoad._transform.programs import recorded, selected
+from hoad._transform.programs import nodes_behind, recorded, selected
 
 Series = tuple[Any, int]  # so many coefficients along axis 0, or a value, of which there is one
 
@@ -61,21 +61,7 @@ class _Stages:
         self.graph, self.outputs = last._graph, list(last._outputs)
         self.inputs, self.given, self.degree, self.expansion = program._input_nodes(), given, degree, expansion
         self.moving = {node for node, n in zip(self.inputs, given, strict=True) if n > 1}
-        self.cuts = [i for i in self._behind(self.outputs, self.inputs)[0] if self._is_cut(i)]
-
-    def _behind(self, operands: Iterable[int], ends: Collection[int]) -> tuple[list[int], list[int]]:
-        """The nodes behind some operands as far as other nodes, and those of the latter that are met."""
-        found: set[int] = set()
-        met: set[int] = set()
-        wanted = [k for k in operands if k >= 0]
-        while wanted:
-            node = wanted.pop()
-            if node in ends:
-                met.add(node)
-            elif node not in found:
-                found.add(node)
-                wanted.extend(k for k in node_row(self.graph, node)[1] if k >= 0)
-        return sorted(found), sorted(met)
+        self.cuts = [i for i in nodes_behind(self.graph, self.outputs, self.inputs)[0] if self._is_cut(i)]
 
     def _is_cut(self, i: int) -> bool:
         """Whether a node is a loop or call that moves along the curve; notes every node that does."""
@@ -111,7 +97,7 @@ class _Stages:
         moving = [k for k, aval in zip(new, avals, strict=True) if k in self.moving and aval.inexact]
         still = [k for k in new if k not in moving]
         if moving:
-            ends = self._behind(moving, known)[1]
+            ends = nodes_behind(self.graph, moving, known)[1]
             made = recorded(lambda *xs: inline(self.graph, moving, ends, list(xs)), operand_avals(self.graph, ends))
             values = [known[k] for k in ends]
             found |= zip(moving, self._through(made, [n for _, n in values], [x for x, _ in values]), strict=True)

@@ -14,7 +14,7 @@ from hoad._pytree.containers import flatten, leaves_of
 from hoad.check.agreement_report import Agreement, AgreementReport, listed
 from hoad.check.differences import Difference, difference
 from hoad.check.mode_table import HIGHEST, MODES, Function
-from hoad.check.points import Array, called, check_arguments, check_functions, numbers, typical
+from hoad.check.points import Array, called, check_arguments, check_functions, drawn, numbers, typical
 from hoad.check.report import RIGHT, UNDECIDED, WRONG, name_of, number, short, value_text
 from hoad.check.ways import Point, Quantity, Way, quantities
 from hoad.errors import CheckError, HoadError, ShapeError, told
@@ -110,9 +110,9 @@ def modes(f: Callable[..., Any], x: Any, order: int, *, seed: int = 0) -> Agreem
     compare_at(f, xs, check)
     rng = np.random.default_rng(seed)
     alone = len(xs) == 1 and not np.ndim(x)
-    directions = [(1.0,)] if alone else [tuple(_drawn(rng, typical(x)) for x in xs) for _ in range(2)]
+    directions = [(1.0,)] if alone else [tuple(drawn(rng, typical(x)) for x in xs) for _ in range(2)]
     single = len(results) == 1 and not results[0].ndim
-    weights = [1.0] if single else [_drawn(rng, np.ones(r.shape)) for r in results]
+    weights = [1.0] if single else [drawn(rng, np.ones(r.shape)) for r in results]
     point = Point(_weighted(f, weights), xs, directions)
     wanted = quantities(order, 1 if sum(map(np.size, xs)) == 1 else 2)
     with np.errstate(all="ignore"):
@@ -141,12 +141,6 @@ def _check_values(results: Sequence[Array], xs: Sequence[Any]) -> None:
             raise ShapeError(f"{check} needs a point where f is finite, but f(x) is {value_text(r)}.")
 
 
-def _drawn(rng: np.random.Generator, size: Array) -> Any:
-    """Random numbers of about these sizes and either sign."""
-    drawn = size * rng.uniform(0.5, 1.0, size.shape) * rng.choice([-1.0, 1.0], size.shape)
-    return drawn if drawn.ndim else float(drawn)
-
-
 def _weighted(f: Function, weights: Sequence[Any]) -> Function:
     """w·f(x), a number."""
     return lambda *xs: sum(np.sum(w * leaf) for w, leaf in zip(weights, flatten(f(*xs))[0], strict=True))
@@ -172,21 +166,14 @@ def _check_traced(point: Point, ways: Sequence[Way], wanted: Sequence[Quantity])
 
 
 class _Order:
-    """What the ways give for the quantities of one order, and which two of them give the same.
-
-    Attributes
-    ----------
-    values : ndarray (D, W)
-        By quantity and way.
-    apart, allowed : ndarray (D, W, W)
-        How far each two are apart, and the rounding in both; `parted` where it is too far, `same` where it never is.
-    """
+    """What the ways give for the quantities of one order, and which two of them give the same."""
 
     def __init__(self, ways: Sequence[Way], asked: Sequence[Quantity]) -> None:
         self.asked = asked
         self.ways = [way for way in ways if asked[0] in way.values]
-        self.values = np.array([[way.values[quantity] for way in self.ways] for quantity in asked])
+        self.values = np.array([[way.values[quantity] for way in self.ways] for quantity in asked])  # (D, W)
         rounding = np.array([[way.rounding[quantity] for way in self.ways] for quantity in asked])
+        # How far each two are apart, (D, W, W), and the rounding in both; where it is too far, and where it never is.
         self.apart, self.allowed = _apart(self.values), rounding[:, :, None] + rounding[:, None, :]
         self.parted = self.apart > SLACK * self.allowed
         self.same = ~self.parted.any(axis=0)

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from hoad._docstrings import docfiller
-from hoad.check.plot import VERDICTS, axes_or_new
 from hoad.check.points import Array
-from hoad.check.report import RIGHT, WRONG, Report, aligned, sentence, short, value_text
+from hoad.check.report import RIGHT, VERDICTS, WRONG, Report, aligned, axes_or_new, sentence, short, value_text
 
 
 @dataclass(frozen=True, eq=False)

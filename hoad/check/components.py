@@ -26,39 +26,20 @@ LOOSE = 16.0  # times what they move there is what rounding may make of them
 
 @dataclass(frozen=True)
 class Question:
-    """A derivative that was claimed: of which function, where, and how closely it is looked at.
+    """A derivative that was claimed: of which function, where, and how closely it is looked at."""
 
-    Attributes
-    ----------
-    kind : str
-        "gradient", "jacobian" or "hessian".
-    f, claim, own : callable
-        The function that differences are taken of, its derivative as claimed, and by hoad.
-    args : tuple
-        The point.
-    wrt : tuple of int
-        The arguments differentiated with respect to.
-    several : bool
-        Whether derivatives come in a tuple, one for each of these.
-    value : ndarray
-        f(x).
-    rtol, most, seed
-        As the user gave them.
-    suspect : str
-        What to look at where hoad and differences of f disagree.
-    """
-
-    kind: str
-    f: Callable[..., Any]
-    claim: Callable[..., Any]
-    own: Callable[..., Any]
-    args: tuple[Any, ...]
-    wrt: tuple[int, ...]
-    several: bool
-    value: Array
-    rtol: float
+    kind: str  # "gradient", "jacobian" or "hessian"
+    f: Callable[..., Any]  # what differences are taken of
+    claim: Callable[..., Any]  # its derivative as claimed
+    own: Callable[..., Any]  # its derivative by hoad
+    args: tuple[Any, ...]  # the point
+    wrt: tuple[int, ...]  # the arguments differentiated with respect to
+    several: bool  # whether derivatives come in a tuple, one for each of these
+    value: Array  # f(x)
+    rtol: float  # as the user gave it, as the next two
     most: int
     seed: int
+    # What to look at where hoad and differences of f disagree.
     suspect: str = "see hoad.check.rule for the primitives that f uses"
 
     @property
@@ -242,19 +223,7 @@ class _Part:
         whose = "the gradient of f" if self.asked.kind == "hessian" else "f"
         value = float(self.asked.value[at])
         claim = Claim(claimed, exact, d.at(at), value, self.asked.rtol, rounding, loose, whose, strayed)
-        found = claim.judged()
-        return Entry(
-            self.k,
-            index,
-            claimed,
-            exact,
-            found.difference,
-            found.error,
-            found.trusted,
-            found.verdict,
-            found.reason,
-            found.digits,
-        )
+        return Entry(self.k, index, claimed, exact, *claim.judged())
 
 
 def _component(derivative: Array, v: Any) -> float:

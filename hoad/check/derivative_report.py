@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from hoad._docstrings import docfiller
-from hoad.check.plot import VERDICTS, axes_or_new
 from hoad.check.report import (
     RIGHT,
     UNDECIDED,
+    VERDICTS,
     WRONG,
     Report,
-    aligned,
+    aligned_filled,
+    axes_or_new,
     digits_text,
     index_text,
     number,
@@ -155,11 +156,7 @@ class DerivativeReport(Report):
             place = f"{e.argument}: {e.place}" if several else e.place
             texts = [number(e.claimed, 9), number(e.exact, 9), number(e.difference, 9), short(e.error)]
             rows.append([place, *texts, digits_text(e.digits), e.verdict, e.reason])
-        kept = [k for k in range(8) if k == 0 or any(row[k] for row in rows[1:])]
-        if not any(row[0] for row in rows[1:]):
-            kept = kept[1:]
-        left = [k for k, column in enumerate(kept) if column in (0, 6, 7)]
-        lines = aligned([[row[k] for k in kept] for row in rows], left=left)
+        lines = aligned_filled(rows, left=(0, 6, 7))
         if len(shown) < len(self.entries):
             lines.append(f"  ... {len(self.entries) - len(shown)} components left out, all of them as good or better")
         return lines

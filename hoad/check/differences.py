@@ -24,33 +24,15 @@ STEEPEST = 1.95  # how much it can grow: at the root of |t|; twice as much shows
 
 @dataclass(frozen=True, eq=False)
 class Difference:
-    """The derivative of a function of one number at 0, entry by entry of its result.
+    """The derivative of a function of one number at 0, entry by entry of its result."""
 
-    Attributes
-    ----------
-    value : ndarray
-        Extrapolated; nan where the function is not finite on both sides.
-    error : ndarray
-        An estimate of its error, with what rounding adds; inf where there is none.
-    kink : ndarray
-        By how much the slope on the right exceeds that on the left; 0 where there is no kink.
-    jump : ndarray
-        By how much the function on the right exceeds that on the left; 0 where there is no jump.
-    near, near_error : ndarray
-        Value and error by steps no wider than the first, which may be hidden by rounding.
-    floor : ndarray
-        An error that is as good as none for a function of this size that changes over steps of this width.
-    even : ndarray of bool
-        Whether it is about as large over these steps as it is at 0.
-    """
-
-    value: Array
-    error: Array
-    kink: Array
-    jump: Array
-    floor: Array
-    even: NDArray[np.bool_]
-    near: Array
+    value: Array  # extrapolated; nan where the function is not finite on both sides
+    error: Array  # an estimate of its error, with what rounding adds; inf where there is none
+    kink: Array  # by how much the slope on the right exceeds that on the left; 0 where there is no kink
+    jump: Array  # by how much the function on the right exceeds that on the left; 0 where there is no jump
+    floor: Array  # an error that is as good as none for a function of this size that changes over steps of this width
+    even: NDArray[np.bool_]  # whether it is about as large over these steps as it is at 0
+    near: Array  # the value by steps no wider than the first, which may be hidden by rounding
     near_error: Array
 
     @property

@@ -98,25 +98,14 @@ def _plane(phi: Function, xs: Sequence[Any], distinct: Sequence[Direction]) -> F
 
 @dataclass(frozen=True)
 class Mode:
-    """A way to derivatives of a scalar function.
+    """A way to derivatives of a scalar function."""
 
-    Attributes
-    ----------
-    name : str
-        What it is called in a report.
-    of : callable
-        ``of(phi, directions)``, the derivative along as many directions as its order.
-    least, most : int
-        The orders for which it is another than those before it, and can be paid for.
-    terms : callable
-        ``terms(order)``, of how many numbers of both signs a derivative along several directions is a sum, which
-        amplifies rounding.
-    """
-
-    name: str
-    of: Callable[[Function, Sequence[Direction]], Function]
-    least: int
-    most: int
+    name: str  # in a report
+    of: Callable[[Function, Sequence[Direction]], Function]  # the derivative along as many directions as its order
+    least: int  # the order from which on it is another than those before it
+    most: int  # the order up to which it can be paid for
+    # Of an order: of how many numbers of both signs a derivative along several directions is a sum, which amplifies
+    # rounding.
     terms: Callable[[int], int] = lambda order: 1
 
 

@@ -125,13 +125,7 @@ def moved(x: Any, t: float, v: Any) -> Any:
 
 
 class Along:
-    """t -> f(args + t directions), entry by entry: nan where f is not defined.
-
-    Attributes
-    ----------
-    strayed : str
-        What f did out of its domain when it first did, as in "raises ZeroDivisionError: ..."; nothing where it did not.
-    """
+    """t -> f(args + t directions), entry by entry: nan where f is not defined."""
 
     def __init__(
         self,
@@ -143,7 +137,7 @@ class Along:
     ) -> None:
         self._f, self._args, self._directions = f, args, directions
         self.shape = np.shape(called(check, name_of(f), f, args)) if shape is None else shape
-        self.strayed = ""
+        self.strayed = ""  # what f did out of its domain when it first did, as in "raises ZeroDivisionError: ..."
 
     def __call__(self, t: float) -> Array:
         at = list(self._args)
@@ -170,6 +164,12 @@ def typical(x: Any) -> Array:
     size = abs(np.nan_to_num(np.asarray(x, np.float64), nan=0.0, posinf=0.0, neginf=0.0))
     some = size[size > 0]
     return np.where(size > 0, size, np.median(some) if some.size else 1.0)
+
+
+def drawn(rng: np.random.Generator, size: Array) -> Any:
+    """Random numbers of about these sizes and either sign."""
+    found = size * rng.uniform(0.5, 1.0, size.shape) * rng.choice([-1.0, 1.0], size.shape)
+    return found if found.ndim else float(found)
 
 
 def is_moved(args: Sequence[Any], directions: dict[int, Any], t: float) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hoad.check.noise import BOTH, noise_of
-from hoad.check.points import Along, Array, as_numbers, is_moved, moved
+from hoad.check.points import Along, Array, as_numbers, drawn, is_moved, moved
 from hoad.errors import ArgumentError, ShapeError
 
 MOST_STEPS = 64  # halvings
@@ -25,21 +25,11 @@ VANISHING = 64 * 2.0**-52  # of the largest coefficient: one that is as good as 
 
 @dataclass(frozen=True, eq=False)
 class Remainders:
-    """What is left of f beyond its Taylor polynomials, on the side of v and on that of −v.
+    """What is left of f beyond its Taylor polynomials, on the side of v and on that of −v."""
 
-    Attributes
-    ----------
-    h : ndarray (K)
-        The steps, falling.
-    signed : ndarray (2, K, order + 1, M)
-        ``f(x ± hv) − Tₙ(±h)`` in every component that is looked at; nan where f is not defined.
-    noise : ndarray (2, K, order + 1, M)
-        What of it may be rounding.
-    """
-
-    h: Array
-    signed: Array
-    noise: Array
+    h: Array  # (K), the steps, falling
+    signed: Array  # (2, K, order + 1, M), f(x ± hv) − Tₙ(±h) in every component looked at; nan where f is not defined
+    noise: Array  # of the same shape, what of it may be rounding
 
 
 class Picked:
@@ -51,7 +41,7 @@ class Picked:
         rng = np.random.default_rng(0)
         some = self.size > MOST_COMPONENTS
         self.places = np.sort(rng.choice(self.size, MOST_COMPONENTS, replace=False)) if some else None
-        self.weights = rng.uniform(0.5, 1.0, self.size) * rng.choice([-1.0, 1.0], self.size)
+        self.weights = drawn(rng, np.ones(self.size))
 
     def __call__(self, values: Array) -> Array:
         if self.places is None:

@@ -1,4 +1,4 @@
-"""The base of all reports: a verdict, a table, an error to raise."""
+"""The base of all reports: a verdict, a table, a picture, an error to raise."""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ import numpy as np
 from hoad.errors import CheckError
 
 RIGHT, WRONG, UNDECIDED = "right", "wrong", "undecided"
+
+COLOURS = ("#7a7a7a", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+VERDICTS = {RIGHT: "#009e73", UNDECIDED: "#e69f00", WRONG: "#d55e00"}
+MARKERS = "os^Dvp*"
 
 DOUBLE_DIGITS = -math.log10(np.finfo(np.float64).eps)
 
@@ -54,6 +58,12 @@ def aligned(rows: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> list[s
         cells = [cell.ljust(width) if k in left else cell.rjust(width) for k, (cell, width) in pairs]
         lines.append("".join(f"  {cell}" for cell in cells).rstrip())
     return lines
+
+
+def aligned_filled(rows: Sequence[Sequence[str]], left: Sequence[int]) -> list[str]:
+    """As `aligned`, without the columns in which there is nothing below the title."""
+    kept = [k for k in range(len(rows[0])) if any(row[k] for row in rows[1:])]
+    return aligned([[row[k] for k in kept] for row in rows], [n for n, k in enumerate(kept) if k in left])
 
 
 def number(x: Any, digits: int = 6) -> str:
@@ -117,3 +127,31 @@ def value_text(x: Any) -> str:
     if array.size > 6:
         return f"an array of shape {array.shape}"
     return np.array2string(array, separator=", ", formatter={"float_kind": lambda v: f"{v:.6g}"}).replace("\n", "")
+
+
+# ---- pictures -------------------------------------------------------------------------------------------------------
+
+
+def figure_with(panels: int) -> tuple[Any, list[Any]]:
+    """A figure of panels side by side, and their axes."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError(
+            "plot() draws with matplotlib, which is not installed. Install hoad's extra for pictures: "
+            'pip install "hoad[plot]".'
+        ) from error
+    # Made through pyplot only where a user has it open, so that figures show there and need no closing elsewhere.
+    import sys
+
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if pyplot is not None:
+        figure, axes = pyplot.subplots(1, panels, figsize=(5 * panels + 0.5, 4), layout="constrained", squeeze=False)
+        return figure, list(axes[0])
+    figure = Figure(figsize=(5 * panels + 0.5, 4), layout="constrained")
+    return figure, list(figure.subplots(1, panels, squeeze=False)[0])
+
+
+def axes_or_new(ax: Any) -> Any:
+    """The axes that were given, or those of a new figure."""
+    return figure_with(1)[1][0] if ax is None else ax

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from hoad._docstrings import docfiller
-from hoad.check.plot import VERDICTS, axes_or_new
-from hoad.check.report import RIGHT, Report, aligned, digits_text, number, sentence
+from hoad.check.report import RIGHT, VERDICTS, Report, aligned, axes_or_new, digits_text, number, sentence
 
 SPECIAL = "special point"
 

@@ -13,7 +13,7 @@ from hoad._pytree.arguments import checked_order
 from hoad._pytree.containers import flatten
 from hoad._transform.expansion import expand
 from hoad.check.claims import read
-from hoad.check.findings import judged
+from hoad.check.findings import floor_of, judged
 from hoad.check.points import (
     Along,
     Array,
@@ -21,12 +21,12 @@ from hoad.check.points import (
     called,
     check_arguments,
     check_functions,
+    drawn,
     epsilon,
     numbers,
     quietly,
     typical,
 )
-from hoad.check.rates import floor_of
 from hoad.check.remainders import Picked, Remainder, Remainders, walk
 from hoad.check.report import name_of, value_text
 from hoad.check.taylor_report import TaylorReport
@@ -210,9 +210,7 @@ def _direction(args: tuple[Any, ...], v: Any, several: bool) -> dict[int, Any]:
     """A direction for every argument."""
     if v is None:
         rng = np.random.default_rng(0)
-        sizes = [typical(x) for x in args]
-        drawn = [0.1 * s * rng.uniform(0.5, 1.0, np.shape(s)) * rng.choice([-1.0, 1.0], np.shape(s)) for s in sizes]
-        return {k: d if np.ndim(args[k]) else float(d) for k, d in enumerate(drawn)}
+        return {k: drawn(rng, 0.1 * typical(x)) for k, x in enumerate(args)}
     directions = v if several else (v,)
     if not isinstance(directions, (tuple, list)) or len(directions) != len(args):
         raise ShapeError(f"check.taylor_test needs a direction for each of {len(args)} arguments, as a tuple.")

@@ -8,15 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from hoad.check.plot import COLOURS, MARKERS, figure_with
 from hoad.check.points import Array
 from hoad.check.report import (
+    COLOURS,
+    MARKERS,
     RIGHT,
     UNDECIDED,
     WRONG,
     Report,
     aligned,
+    aligned_filled,
     digits_text,
+    figure_with,
     index_text,
     number,
     sentence,
@@ -122,9 +125,7 @@ class TaylorReport(Report):
             rows.append(
                 [str(f.order), f"h^{f.order + 1}", observed, digits_text(f.digits), f.verdict, where + f.reason]
             )
-        kept = [k for k in range(6) if any(row[k] for row in rows[1:])]
-        lines += aligned([[row[k] for k in kept] for row in rows], left=[k for k, c in enumerate(kept) if c > 3])
-        lines += ["", *self._table()]
+        lines += [*aligned_filled(rows, left=(4, 5)), "", *self._table()]
         return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
 
     def _table(self) -> list[str]:

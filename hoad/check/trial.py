@@ -13,7 +13,7 @@ from hoad._drivers.products import vjp
 from hoad.check.differences import Difference, difference
 from hoad.check.mode_table import forward, swept
 from hoad.check.noise import noise_of
-from hoad.check.points import Along, Array, called, check_arguments, epsilon, numbers, quietly, typical
+from hoad.check.points import Along, Array, called, check_arguments, drawn, epsilon, numbers, quietly, typical
 from hoad.check.report import RIGHT, UNDECIDED, WRONG, digits_between, index_text, number, short, value_text
 from hoad.check.rule_report import SPECIAL, RuleFinding
 from hoad.errors import CheckError, RuleError, ShapeError, told
@@ -74,8 +74,7 @@ class Trial:
         self.weights = [1.0] if self.plain else [self._drawn(value) for value in values]
 
     def _drawn(self, like: Any) -> Any:
-        drawn = self.rng.uniform(0.5, 1.0, np.shape(like)) * self.rng.choice([-1.0, 1.0], np.shape(like))
-        return drawn if np.ndim(like) else float(drawn)
+        return drawn(self.rng, np.ones(np.shape(like)))
 
     def direction(self) -> tuple[Any, ...]:
         """Random, in proportion to the operands; 1 for a single number."""

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,8 +16,7 @@ from hoad.check.report import RIGHT, UNDECIDED, WRONG, digits_between
 OTHER_RULE = "hoad's own derivative is another"
 
 
-@dataclass(frozen=True)
-class Judgement:
+class Judgement(NamedTuple):
     """What is found of one number; as the last attributes of `Entry`."""
 
     difference: float
@@ -29,37 +29,17 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Claim:
-    """A number that was claimed to be a derivative, and what speaks for or against it.
+    """A number that was claimed to be a derivative, and what speaks for or against it."""
 
-    Attributes
-    ----------
-    claimed, exact : float
-        The number to be judged, and hoad's; nan where hoad has none.
-    d : Difference
-        Of one number.
-    value : float
-        Of the function itself.
-    rtol : float
-        Relative error that counts as right.
-    rounding : float
-        What rounding can leave of a number that should be 0.
-    loose : callable
-        ``() -> float``: by how much both numbers move with the last digits of x; asked for where it matters.
-    whose : str
-        What the difference is taken of.
-    strayed : str
-        What that did out of its domain.
-    """
-
-    claimed: float
-    exact: float
-    d: Difference
-    value: float
-    rtol: float
-    rounding: float
-    loose: Callable[[], float]
-    whose: str
-    strayed: str
+    claimed: float  # the number to be judged
+    exact: float  # hoad's; nan where hoad has none
+    d: Difference  # of one number
+    value: float  # of the function itself
+    rtol: float  # relative error that counts as right
+    rounding: float  # what rounding can leave of a number that should be 0
+    loose: Callable[[], float]  # by how much both numbers move with the last digits of x; asked for where it matters
+    whose: str  # what the difference is taken of
+    strayed: str  # what that did out of its domain
 
     def judged(self) -> Judgement:
         """The verdict, with its reason."""

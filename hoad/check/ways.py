@@ -39,27 +39,13 @@ def quantities(order: int, directions: int) -> list[Quantity]:
 
 @dataclass(frozen=True, eq=False)
 class Way:
-    """A mode, and how it was run.
-
-    Attributes
-    ----------
-    mode : Mode
-        The mode.
-    how : str
-        Nothing for as it is, "jitted", or "by vmap".
-    values : dict
-        What it gives for each quantity that it has; nan where it raises an error.
-    rounding : dict
-        The standard deviation of the rounding in them.
-    errors : dict
-        The errors, in words.
-    """
+    """A mode, and how it was run."""
 
     mode: Mode
-    how: str
-    values: dict[Quantity, float]
-    rounding: dict[Quantity, float]
-    errors: dict[Quantity, str]
+    how: str  # nothing for as it is, "jitted", or "by vmap"
+    values: dict[Quantity, float]  # what it gives for each quantity that it has; nan where it raises an error
+    rounding: dict[Quantity, float]  # the standard deviation of the rounding in them
+    errors: dict[Quantity, str]  # in words
 
     @property
     def name(self) -> str:
@@ -67,21 +53,13 @@ class Way:
 
 
 class Point:
-    """A scalar function at a point, and directions through it.
-
-    Attributes
-    ----------
-    raised : list of Exception
-        What modes raised, as they are.
-    unjitted : list of str
-        Why jit called a function as it is.
-    """
+    """A scalar function at a point, and directions through it."""
 
     def __init__(self, phi: Function, xs: tuple[Any, ...], directions: Sequence[Direction]) -> None:
         self.phi, self.xs, self.directions = phi, xs, directions
         self._ahead, self._behind = (self._beside(side * BESIDE) for side in (1.0, -1.0))
-        self.raised: list[Exception] = []
-        self.unjitted: list[str] = []
+        self.raised: list[Exception] = []  # by modes, as they are
+        self.unjitted: list[str] = []  # why jit called a function as it is
 
     def function(self, mode: Mode, quantity: Quantity) -> Function:
         """The quantity by a mode, as a function of x."""

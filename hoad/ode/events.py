@@ -41,16 +41,10 @@ class Crossing(NamedTuple):
 
 
 class Watch:
-    """An event function along a solution, step by step.
+    """An event function g along a solution, step by step.
 
-    Parameters
-    ----------
-    g : callable
-        The function; its attributes `terminal` and `direction` mean what they do for SciPy's ``solve_ivp``.
-    expansion, value : Series
-        Of g by (*y, t, *held), to the order of the steps, and its value alone.
-    held : list
-        The further inputs.
+    Its attributes `terminal` and `direction` mean what they do for SciPy's ``solve_ivp``. It is known by its expansion
+    by (*y, t, *held) to the order of the steps, and that of its value alone.
     """
 
     def __init__(self, g: Callable[..., Any], expansion: Series, value: Series, held: Sequence[Any]) -> None:
