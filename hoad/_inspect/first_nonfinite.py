@@ -241,7 +241,7 @@ def _program_of_span(span: Span, values: list[Any]) -> tuple[Program, list[Any],
         program, constants, _ = loop.recorded(span._low, primal)
         place = f"step {span._low} of a loop"
     else:
-        program = span._two_spans((span._low + span._high) // 2)
+        program = span._two_spans((span._low + span._high) // 2, span._slots)
     return adjoint_along(span._path, program), constants, place
 
 

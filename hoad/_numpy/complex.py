@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hoad._core.base.where import here
-from hoad._core.trace.traced import is_traced, standing_as
+from hoad._core.trace.traced import is_traced, representing_as
 from hoad._core.trace.views import part
 from hoad._numpy.registry import as_array, as_traced, implements
 from hoad.errors import NoRuleError
@@ -43,7 +43,7 @@ def imag(x: Any) -> Any:
 
 def _as_whole(x: Any, of_x: Any) -> Any:
     """A part of x, a number where x is one."""
-    return of_x if isinstance(x, np.ndarray) else standing_as(of_x, x)
+    return of_x if isinstance(x, np.ndarray) else representing_as(of_x, x)
 
 
 def conjugate(x: Any) -> Any:

@@ -40,6 +40,8 @@ def implements(*functions: Callable[..., Any], method: str | None = None) -> Cal
             FUNCTIONS[function] = implementation
         if method is not None:
             METHODS[method] = implementation
+        if "<" in implementation.__qualname__:  # made by a function: errors of Python's name what was called
+            implementation.__name__ = implementation.__qualname__ = method or functions[0].__name__
         return implementation
 
     return register

@@ -167,7 +167,7 @@ class Span(Callee):
         steps, paths = self._high - self._low, [self._path[: k + 1] for k in range(len(self._path))]
         if steps == 1 or not any(any(strong_results(adjoint_along(path, first))) for path in paths):
             return first
-        return self._two_spans(self._low + steps // 2)
+        return self._two_spans(self._low + steps // 2, self._slots - 1)
 
     def _run(self, values: tuple[Any, ...]) -> Sequence[Any]:
         if not self._path:
@@ -215,17 +215,16 @@ class Span(Callee):
             program, constants, _ = self._loop.recorded(self._low, primal)
         else:
             middle = self._low + split(self._high - self._low, max(self._slots, 2))
-            program = self._two_spans(middle)
+            program = self._two_spans(middle, self._slots - 1)
         return adjoint_along(self._path, program)._run((*constants, *values))
 
-    def _two_spans(self, middle: int) -> Program:
-        """The program of this span as two of them."""
+    def _two_spans(self, middle: int, slots_behind: int) -> Program:
+        """The program of this span as two of them, the second with fewer slots where the first keeps a state."""
         graph = Graph(False)
         inputs = [new_input(graph, aval) for aval in (*self._loop.state, *self._loop.args)]
         args = inputs[len(self._loop.state) :]
-        slots = max(self._slots, 2)
-        between = called(Span(self._loop, self._low, middle, slots), tuple(inputs))
-        state = called(Span(self._loop, middle, self._high, slots - 1), (*between, *args))
+        between = called(Span(self._loop, self._low, middle, max(self._slots, 2)), tuple(inputs))
+        state = called(Span(self._loop, middle, self._high, max(slots_behind, 1)), (*between, *args))
         outputs = [node_of(x) for x in state]
         window = (0, outputs[-1] + 1, 0, 0)
         return Program([Tape(graph, window, [node_of(x) for x in inputs], outputs, "primal", len(outputs) == 1)])

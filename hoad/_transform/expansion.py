@@ -31,7 +31,7 @@ from hoad._core.record.recording import Recording, differentiating, inline, is_p
 from hoad._core.taylor.series import NotClosedError, Series
 from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.coerce import as_argument, holds_traced
-from hoad._core.trace.traced import is_traced, standing_as, traced_node
+from hoad._core.trace.traced import is_traced, representing_as, traced_node
 from hoad._numpy.spectra import taylor_of
 from hoad._ops.primitives import EIGH, STOP_GRADIENT, SVD
 from hoad._program.callee import Callee, Strong, called
@@ -537,7 +537,7 @@ def expansion_at(f: Callable[..., Any], x: Any, degree: int, scaled: bool) -> Ex
         curve = np.array([step])
 
         def moved(x: Any, t: Any) -> Any:
-            return compared(f, (as_argument(standing_as(x + t, x)),), {}, "taylor")
+            return compared(f, (as_argument(representing_as(x + t, x)),), {}, "taylor")
 
         return Expansion(moved, [x, zero], [None, curve], degree, None, scaled)
     return Expansion(f, [x], [np.full((1, *np.shape(x)), step, x.dtype) if degree else None], degree, None, scaled)

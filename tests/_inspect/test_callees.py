@@ -10,6 +10,7 @@ import pytest
 from _inspect.finding import error_of, marked
 
 import hoad
+from hoad._transform.checkpoint_segments import Steps
 
 INF = math.inf
 
@@ -256,6 +257,24 @@ def test_the_state_of_several_steps():
     error = error_of(hoad.grad(f, argnums=1), 1.0, 1.0)
     assert (error.operation, error.operands, error.where) == ("sqrt", (-1.0,), marked(step))
     assert "in step 1 of a loop" in str(error)
+
+
+def test_many_steps_with_few_slots(monkeypatch):
+    """Each half of a span is searched with all slots: with one fewer each time, steps are repeated without end."""
+    calls = [0]
+    advanced = Steps.advanced
+
+    def counted(*args):
+        calls[0] += 1
+        return advanced(*args)
+
+    def step(k, s):
+        return np.sqrt(s * 0.0) + s if k == 360 else s * 1.0  # nonfinite
+
+    monkeypatch.setattr(Steps, "advanced", counted)
+    error = error_of(hoad.grad(lambda x: hoad.checkpointed_loop(step, 400, x, slots=3)), 1.0)
+    assert error.where == marked(step) and "in step 360 of a loop" in str(error)
+    assert calls[0] < 20_000
 
 
 @pytest.mark.parametrize("place", [*PLACES, "custom_vjp"])

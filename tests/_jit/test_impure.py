@@ -60,7 +60,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     yield folder
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)
+        gc.unfreeze()
         gc.collect()
+        gc.freeze()  # as conftest.py does
 
 
 @pytest.fixture(autouse=True)

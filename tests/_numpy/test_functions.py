@@ -421,3 +421,17 @@ def test_keepdims_of_a_plain_argument_is_untouched() -> None:
     """Nothing of NumPy is replaced: plain arrays take NumPy's own road."""
     assert_same(np.sum(M, axis=0, keepdims=True), np.array([[2.0, -0.75, 1.25]]))
     assert type(np.sum(M)) is np.float64
+
+
+@pytest.mark.parametrize(
+    ("f", "name"),
+    [
+        (lambda x: x.max(foo=1), "max"),
+        (lambda x: x.argmin(foo=1), "argmin"),
+        (lambda x: x.sum(foo=1), "sum"),
+        (lambda x: x.cumsum(foo=1), "cumsum"),
+    ],
+)
+def test_an_argument_that_there_is_not_names_the_method(f: Any, name: str) -> None:
+    with pytest.raises(TypeError, match=rf"^{name}\(\) got an unexpected keyword argument 'foo'"):
+        hoad.grad(f)(np.ones(3))

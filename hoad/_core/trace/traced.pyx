@@ -159,7 +159,7 @@ cdef inline object arithmetic(Scalar x, object other, uint16_t op, bint reflecte
 
 
 cdef inline bint of_python(object x):
-    """Whether x is a number of Python's, or represents for one."""
+    """Whether x is a number of Python's, or represents one."""
     if type(x) is Scalar:
         return (<Scalar>x).represents & OF_PYTHON
     if type(x) is Array:
@@ -168,7 +168,7 @@ cdef inline bint of_python(object x):
 
 
 cdef bint is_whole(object x) except -1:
-    """Whether a traced value represents an integer, or for a boolean of Python's, which repeat a sequence."""
+    """Whether a traced value represents an integer, or a boolean of Python's, which repeat a sequence."""
     if type(x) is Scalar:
         return (<Scalar>x).represents & (WHOLE | OF_PYTHON if (<Scalar>x).truth else WHOLE)
     return aval_of((<Array>x).aval).dtype.kind in "iu" and x.__class__ is not ndarray
@@ -1073,8 +1073,8 @@ cpdef object representing(object x, int represents):
     return made
 
 
-def standing_as(made, like):
-    """A value, of what another one is, or represents for, where it has no axes."""
+def representing_as(made, like):
+    """A value that represents what another one is or represents, where it has no axes."""
     if not is_traced(made):
         return np.asarray(made) if type(like) is ndarray else made
     return representing(made, represented(like))
