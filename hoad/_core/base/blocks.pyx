@@ -113,7 +113,7 @@ cdef void* take_zeroed(size_t nbytes) noexcept:
 
 
 cdef void* resized(void* block, size_t nbytes, size_t wanted) noexcept:
-    """A block of `wanted` bytes that begins with those of `block`, which is freed; NULL without memory: `block` stays."""
+    """A block of `wanted` bytes that begins with those of `block`, which is freed; without memory NULL: it stays."""
     cdef void* moved
     if block == NULL:
         return take(wanted)

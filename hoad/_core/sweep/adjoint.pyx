@@ -16,6 +16,7 @@ from hoad._core.base.blocks cimport give, reserve, take, take_zeroed
 from hoad._core.sweep.builder cimport FIRST_LEAF, Builder, Places, ScalarRule
 from hoad._core.sweep.derived cimport assemble, item, negative, noted
 from hoad._core.sweep.flags cimport first_operand, is_special
+from hoad._core.sweep.hash_consing cimport found_or_pushed
 from hoad._core.graph.primitive cimport (
     INFO, MOST_RESULTS, Signature, primitive_count, primitive_of, node_signature,
 )
@@ -90,9 +91,9 @@ cdef inline int add_number(Builder builder, int32_t* bar, State* state, int32_t 
             adjoint = builder.emit_special(op, a, b)
             special = is_special(builder.graph, adjoint)
         elif op == OP_ADD and a > b:
-            adjoint = builder.found_or_pushed(op, 0, b, a)
+            adjoint = found_or_pushed(builder, op, 0, b, a)
         else:
-            adjoint = builder.found_or_pushed(op, 0, a, b)
+            adjoint = found_or_pushed(builder, op, 0, a, b)
     bar[0] = adjoint
     state[0] = (state[0] & ~(NEGATED | SPECIAL_BAR)) | NEGATED * negated | SPECIAL_BAR * special
     return 0

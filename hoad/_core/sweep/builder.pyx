@@ -10,7 +10,7 @@ import numpy as np
 cimport cython
 
 from hoad._core.sweep.flags cimport holds, is_fraction, is_product, is_sloped, is_special, is_zero
-from hoad._core.sweep.hash_consing cimport NOTHING, Appender
+from hoad._core.sweep.hash_consing cimport NOTHING, Appender, found_or_pushed
 from hoad._core.sweep.simplification cimport (
     both_scalar, simplified, skip_broadcasts, strengthen, transposed_back, decided_by_zeros,
 )
@@ -49,7 +49,7 @@ cdef class Builder(Appender):
             if b < a:
                 operands[0], operands[1] = b, a
             if is_fraction(self.graph, operands[0]) and not is_special(self.graph, operands[1]):
-                return self.found_or_pushed(op, 0, operands[0], operands[1])    # all that is left to do, and common
+                return found_or_pushed(self, op, 0, operands[0], operands[1])    # all that is left to do, and common
         op = strengthen(self.graph, op, &operands[0], &operands[1])
         if absorbs(op) and holds(self.graph, operands[0], 0.0):
             return ZERO         # a strong zero stays one
@@ -83,7 +83,7 @@ cdef class Builder(Appender):
             else:
                 if step.commutative and a > b:
                     a, b = b, a
-                at.operand[to] = self.found_or_pushed(step.op, step.flags, a, b)
+                at.operand[to] = found_or_pushed(self, step.op, step.flags, a, b)
                 at.special[to] = step.special
             to += 1
             step += 1

@@ -21,16 +21,6 @@ cdef inline uint64_t mix(uint64_t h) noexcept nogil:
     return h ^ (h >> 29)
 
 
-cdef inline uint64_t hash_node(uint16_t op, int32_t a, int32_t b) noexcept nogil:
-    return ((<uint64_t><uint32_t>a << 32 | <uint64_t><uint32_t>b) * <uint64_t>0x9E3779B97F4A7C15
-            + <uint64_t>op * <uint64_t>0xD6E8FEB86659FD93) * <uint64_t>0xC2B2AE3D27D4EB4F
-
-
-cdef inline uint32_t tag_of(uint64_t h) noexcept nogil:
-    """The middle bits: the low ones of a product owe nothing to the high ones of its factors."""
-    return <uint32_t>(h >> 20)
-
-
 cdef uint64_t hash_wide(size_t sig, const int32_t* operands, int32_t count) noexcept nogil:
     cdef uint64_t h = mix(<uint64_t>sig)
     cdef int32_t i
@@ -76,41 +66,7 @@ cdef class Appender:
             return push_node(self.graph, op, scalar_flags(self.graph, op, a, b), a, b)
         if INFO[op].commutative and a > b:
             a, b = b, a
-        return self.found_or_pushed(op, scalar_flags(self.graph, op, a, b), a, b)
-
-    cdef int32_t found_or_pushed(self, uint16_t op, uint16_t flags, int32_t a, int32_t b) except? -1:
-        """The node ``op(a, b)``: one of the table, or a new one."""
-        cdef uint64_t h = hash_node(op, a, b)
-        cdef uint32_t tag = tag_of(h)
-        cdef int32_t row = <int32_t>(h >> self.shift)
-        cdef TableEntry* entry = &self.table[row]
-        cdef int32_t i
-        cdef Node* node
-        while entry.node:
-            if entry.tag == tag:
-                node = &self.graph.nodes[entry.node - 1]
-                if node.a == a and node.b == b and node.op == op and not node.flags & F_WIDE:
-                    return entry.node - 1
-            if self.lossy:
-                break
-            row = (row + 1) & (self.rows - 1)
-            entry = &self.table[row]
-        i = self.graph.size
-        if i == self.graph.capacity:
-            self.graph.reserve(1)
-        node = &self.graph.nodes[i]
-        node.op = op
-        node.flags = flags
-        node.a = a
-        node.b = b
-        self.graph.size = i + 1
-        entry.tag = tag
-        entry.node = i + 1
-        if not self.lossy:
-            self.used += 1
-            if 2 * self.used >= self.rows:
-                widen(self)
-        return i
+        return found_or_pushed(self, op, scalar_flags(self.graph, op, a, b), a, b)
 
     cdef int32_t push_wide(self, Signature sig, const int32_t* operands, int32_t count) except? -1:
         """Append a node with an extension row and its further results, or find an equal one, without simplification."""
