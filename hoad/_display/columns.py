@@ -31,11 +31,11 @@ MOST_ENTRIES = 500_000  # of all arrays of a page
 
 
 class Shared:
-    """What the programs of a page have in common: the user's lines, and how much room there is for arrays in full."""
+    """What the programs of a page share: the user's lines, and how many entries of arrays may still be written."""
 
     def __init__(self) -> None:
         self.places: list[tuple[str, str]] = []  # the lines, each once: file and line, and what stands there
-        self.room = MOST_ENTRIES  # how many entries of arrays may still be written
+        self.entries_left = MOST_ENTRIES
         self._numbers: dict[str, int] = {}
 
     def number(self, where: str | None) -> int:
@@ -64,9 +64,9 @@ class Shared:
         array = np.asarray(value)
         if not array.ndim:
             return str(array[()])
-        if array.size > min(ENTRIES, self.room):
+        if array.size > min(ENTRIES, self.entries_left):
             return value_text(value)
-        self.room -= array.size
+        self.entries_left -= array.size
         return np.array2string(array, threshold=ENTRIES, separator=", ", max_line_width=60)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,30 +21,30 @@ MARKERS = "os^Dvp*"
 DOUBLE_DIGITS = -math.log10(np.finfo(np.float64).eps)
 
 
-class Report:
+class Report(ABC):
     """The result of a check. It prints as a table; `assert_passed` raises if the check failed."""
 
     @property
+    @abstractmethod
     def passed(self) -> bool:
         """Whether everything was decided, and is right."""
-        raise NotImplementedError
 
     @property
     def _verdict(self) -> str:
         return "passed" if self.passed else "FAILED"
 
+    @abstractmethod
     def failure(self) -> str:
         """What is wrong, in words; empty if the check passed."""
-        raise NotImplementedError
 
     def assert_passed(self) -> None:
         """Raise a `CheckError` that says what is wrong, unless the check passed."""
         if not self.passed:
             raise CheckError(self.failure())
 
+    @abstractmethod
     def plot(self, ax: Any = None) -> Any:
         """Plot what the report shows as a table."""
-        raise NotImplementedError
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(str(self))}</pre>"

@@ -113,7 +113,10 @@ cdef void* take_zeroed(size_t nbytes) noexcept:
 
 
 cdef void* resized(void* block, size_t nbytes, size_t wanted) noexcept:
-    """A block of `wanted` bytes that begins with those of `block`, which is freed; without memory NULL: it stays."""
+    """A block of `wanted` bytes that begins with those of `block`, which is freed.
+
+    NULL if there is no memory; `block` is not freed then.
+    """
     cdef void* moved
     if block == NULL:
         return take(wanted)

@@ -1,7 +1,7 @@
 /* Taylor arithmetic: what is done to find the coefficients of all series of a program.
 
 A series is a row of coefficients c0, c1, ..., one for each power of t. The rows of a narrow program are numbers side by
-side; in one of blocks each coefficient is a block of numbers, one a lane or an item. Steps come in parts, each of which is
+side; in any other, each coefficient is a block of numbers, one a lane or an item. Steps come in parts, each of which is
 done to the highest order before the next: coefficient k of a row needs coefficients k of rows before it, those of lower
 order of its part, and any of parts before. See Griewank and Walther (2008), table 13.2. */
 

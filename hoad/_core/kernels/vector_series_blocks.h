@@ -1,5 +1,5 @@
-/* The kernels of series.h for rows of blocks: sums across orders, in registers. Included once per target, last, with FN(name)
-giving its names and WIDTH how many numbers a vector has. What is found for a number does not depend on its place. */
+/* The kernels of series.h for rows of blocks: sums across orders, in registers. Included once per target, last; FN(name)
+gives its names, WIDTH how many numbers a vector has. What is found for a number does not depend on its place. */
 
 #if defined(__GNUC__)
 typedef double FN(Numbers) __attribute__((vector_size(WIDTH * sizeof(double)), aligned(sizeof(double)), may_alias));

@@ -12,7 +12,7 @@ question the one is taken for which the fewest numbers are to be put in another 
 
 cimport cython
 
-from hoad._core.graph.primitive cimport K_REDUCE, K_STRIDED, K_UFUNC, Primitive, Signature
+from hoad._core.graph.primitive cimport K_REDUCE, K_UFUNC, Primitive, Signature
 from hoad._core.graph.tape cimport (
     OP_ASTYPE, OP_MATMUL, OP_TRANSPOSE, AbstractValue, aval_of, int32_t, int64_t, intern_aval,
 )
@@ -337,7 +337,7 @@ cdef list axes_shown(Signature sig):
 
 
 cdef bint is_transpose(Signature sig):
-    return sig.primitive.kind == K_STRIDED and sig.primitive.op == OP_TRANSPOSE
+    return sig.primitive.op == OP_TRANSPOSE
 
 
 cdef bint is_reduction(Signature sig):

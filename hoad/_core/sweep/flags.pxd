@@ -8,8 +8,7 @@ from hoad._core.graph.tape cimport (
     OP_STRONG_MULTIPLY_BOTH, ZERO, Graph, Node, int32_t, node_operands, operand_aval, uint16_t,
 )
 
-cdef bint is_slope(uint16_t op) noexcept
-cdef bint holds_const(Graph graph, int32_t operand, double value) noexcept
+cdef bint array_holds(Graph graph, int32_t operand, double value) noexcept
 cdef bint is_zero(Graph graph, int32_t operand) except -1
 cdef bint has_no_zero(Graph graph, int32_t operand) except -1
 cdef uint16_t scalar_flags(Graph graph, uint16_t op, int32_t a, int32_t b) noexcept
@@ -79,8 +78,5 @@ cdef inline bint is_special(Graph graph, int32_t operand) noexcept:
 
 cdef inline bint holds(Graph graph, int32_t operand, double value) noexcept:
     """As `is_number`, also for constants of complex numbers that all have this value."""
-    if not ZERO < operand < 0:
-        return False
-    if graph.consts[~operand].aval == AVAL_FLOAT:
-        return graph.consts[~operand].value.d == value
-    return holds_const(graph, operand, value)
+    return is_number(graph, operand, value) or (
+        ZERO < operand < 0 and graph.consts[~operand].aval > AVAL_BOOL and array_holds(graph, operand, value))

@@ -11,20 +11,12 @@ from hoad._core.graph.tape cimport (
 
 cnp.import_array()
 
-cdef bint is_slope(uint16_t op) noexcept:
-    """Whether it is the derivative of an absolute value."""
-    return op == OP_SLOPE
-
-
 # ---- constants
 
-cdef bint holds_const(Graph graph, int32_t operand, double value) noexcept:
-    """Whether a constant is this number, or complex numbers that all are."""
-    cdef AbstractValue aval
+cdef bint array_holds(Graph graph, int32_t operand, double value) noexcept:
+    """Whether a constant array holds complex numbers that all are this number."""
+    cdef AbstractValue aval = aval_of(graph.consts[~operand].aval)
     cdef void* data
-    if graph.consts[~operand].aval <= AVAL_BOOL:
-        return is_number(graph, operand, value)
-    aval = aval_of(graph.consts[~operand].aval)
     if not aval.is_complex:
         return False
     data = cnp.PyArray_DATA(<cnp.ndarray>graph.consts[~operand].value.o)
@@ -76,7 +68,7 @@ cdef uint16_t scalar_flags(Graph graph, uint16_t op, int32_t a, int32_t b) noexc
         flags |= F_STRONG if is_strong(graph, a) else 0
     elif op == OP_ADD or op == OP_SUBTRACT:
         flags |= F_STRONG if is_strong(graph, a) and is_strong(graph, b) else 0
-    if is_slope(op):
+    if op == OP_SLOPE:
         flags |= F_SLOPED
     elif carries_slopes(op):
         flags |= F_SLOPED if is_sloped(graph, a) or ARITY[op] == 2 and is_sloped(graph, b) else 0
@@ -89,7 +81,7 @@ cdef uint16_t wide_flags(Graph graph, Primitive primitive, const int32_t* operan
     cdef uint16_t flags = 0
     if is_strong_result(graph, primitive, operands, count):
         flags |= F_STRONG
-    if is_slope(primitive.op):
+    if primitive.op == OP_SLOPE:
         flags |= F_SLOPED
     elif carries_slopes(primitive.op):
         for i in range(count):

@@ -17,7 +17,7 @@ from hoad._core.trace.calls cimport record_call
 from hoad._core.sweep.builder cimport FIRST_LEAF, LEAVES, PLACES, Builder, Places, ScalarRule, RuleStep
 from hoad._core.sweep.derived cimport assemble, item, negative, zeros
 from hoad._core.graph.reach cimport mark_dependents, mark_needed, marks_in
-from hoad._core.sweep.flags cimport is_slope, is_special, is_strong
+from hoad._core.sweep.flags cimport is_special, is_strong
 from hoad._core.lower.lower cimport lower
 from hoad._core.trace.coerce cimport operand_of
 from hoad._core.graph.primitive cimport (
@@ -26,8 +26,8 @@ from hoad._core.graph.primitive cimport (
 from hoad._core.graph.tape cimport (
     ARITY, AVAL_BOOL, AVAL_FLOAT, F_BOOL, F_OBJ, F_SLOPED, F_STRONG, F_VALUED, F_WIDE, OP_ADD, OP_ASSEMBLE,
     OP_BROADCAST_TO, OP_DIVIDE, OP_IDENTITY, OP_INPUT, OP_ITEM, OP_MASK, OP_MULTIPLY, OP_NEGATIVE, OP_RESULT, OP_SELECT,
-    OP_SQUARE, OP_STRONG_DIVIDE, OP_STRONG_MULTIPLY, OP_STRONG_MULTIPLY_BOTH, OP_SUBTRACT, OP_SUM, ZERO, AbstractValue,
-    Graph, Node, WideNode, absorbs, aval_of, int64_t, node_operands, operand_aval, uint16_t, uint8_t,
+    OP_SLOPE, OP_SQUARE, OP_STRONG_DIVIDE, OP_STRONG_MULTIPLY, OP_STRONG_MULTIPLY_BOTH, OP_SUBTRACT, OP_SUM, ZERO,
+    AbstractValue, Graph, Node, WideNode, absorbs, aval_of, int64_t, node_operands, operand_aval, uint16_t, uint8_t,
 )
 
 cdef dict METHODS
@@ -357,11 +357,11 @@ cdef int push_step(ScalarRule* rule, uint16_t op, int a, int b) except -1:
     rule.steps[rule.n_steps].op = op
     rule.steps[rule.n_steps].a = a
     rule.steps[rule.n_steps].b = b
-    rule.steps[rule.n_steps].special = (INFO[op].is_bool or absorbs(op) or op in (OP_NEGATIVE, OP_MASK) or is_slope(op))
+    rule.steps[rule.n_steps].special = (INFO[op].is_bool or absorbs(op) or op in (OP_NEGATIVE, OP_MASK, OP_SLOPE))
     rule.steps[rule.n_steps].commutative = INFO[op].commutative
     rule.steps[rule.n_steps].flags = (F_BOOL if INFO[op].is_bool
                                       else F_STRONG if absorbs(op) or op == OP_MASK
-                                      else F_SLOPED if is_slope(op) else 0)
+                                      else F_SLOPED if op == OP_SLOPE else 0)
     rule.n_steps += 1
     return FIRST_LEAF + LEAVES - 1 + rule.n_constants + rule.n_steps
 

@@ -11,12 +11,12 @@ element by element. This is exact where x is not 0: a product with ±1 does not 
 """
 
 from hoad._core.sweep.derived cimport broadcast, negative, ones
-from hoad._core.sweep.flags cimport is_slope, is_sloped
+from hoad._core.sweep.flags cimport is_sloped
 from hoad._core.sweep.hash_consing cimport NOTHING, Appender
 from hoad._core.graph.primitive cimport Signature, primitive_of, signature
 from hoad._core.graph.tape cimport (
-    AVAL_BOOL, AVAL_FLOAT, F_WIDE, F_SLOPED, OP_ADD, OP_DIVIDE, OP_IDENTITY, OP_INPUT, OP_ITEM, OP_MASK, OP_MULTIPLY,
-    OP_NEGATIVE, OP_RESULT, OP_STRONG_DIVIDE, OP_STRONG_MULTIPLY, OP_STRONG_MULTIPLY_BOTH, OP_SUBTRACT, ZERO,
+    AVAL_BOOL, AVAL_FLOAT, F_SLOPED, F_WIDE, OP_ADD, OP_DIVIDE, OP_IDENTITY, OP_INPUT, OP_ITEM, OP_MASK, OP_MULTIPLY,
+    OP_NEGATIVE, OP_RESULT, OP_SLOPE, OP_STRONG_DIVIDE, OP_STRONG_MULTIPLY, OP_STRONG_MULTIPLY_BOTH, OP_SUBTRACT, ZERO,
     AbstractValue, Graph, aval_of, int32_t, node_operands, operand_aval, uint16_t,
 )
 
@@ -73,7 +73,7 @@ cdef int collect(Graph graph, int32_t operand, Search* search) noexcept:
     if operand < 0 or search.left < 0 or not graph.nodes[operand].flags & F_SLOPED:
         return 0
     op = graph.nodes[operand].op
-    if is_slope(op):
+    if op == OP_SLOPE:
         for k in range(search.count):
             if search.found[k] == operand:
                 return 0
@@ -197,7 +197,7 @@ cdef int split(Appender builder, int32_t x, int32_t slope, int32_t oldest, int32
     odd[0] = ZERO
     if x < oldest or not is_sloped(builder.graph, x):
         return 0
-    if is_slope(builder.graph.nodes[x].op):
+    if builder.graph.nodes[x].op == OP_SLOPE:
         if not is_same(builder.graph, x, slope, DEPTH):
             return 0
         even[0] = ZERO
