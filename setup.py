@@ -86,6 +86,7 @@ EXTENSIONS = [
     "taylor.taylor_simd",
     "taylor.taylor_codegen",
     "taylor.taylor_stepper",
+    "jit.code_names",
     "jit.capture_analysis",
     "jit.environment",
     "jit.jit_cache",
@@ -133,6 +134,7 @@ ONCE = [
     "taylor.taylor_codegen",
     "taylor.taylor_schedule",
     "taylor.taylor_simd",
+    "jit.code_names",
     "jit.capture_analysis",
 ]
 

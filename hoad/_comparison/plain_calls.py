@@ -43,8 +43,9 @@ VARIABLE = "HOAD_PARANOID"
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 DEMO = PACKAGE + "_demo" + os.sep  # its models stand for the user's code
 
-# Whether functions are called a second time, plainly, wherever they are recorded.
-COMPARING: ContextVar[bool] = ContextVar("COMPARING", default=os.environ.get(VARIABLE, "0") not in ("", "0"))
+PARANOID = os.environ.get(VARIABLE, "0") not in ("", "0")
+# Tells whether functions are called a second time, plainly, wherever they are recorded; asked when they have run.
+COMPARING: ContextVar[Callable[[], bool]] = ContextVar("COMPARING", default=lambda: PARANOID)
 
 # Called with the traced values of the arguments and results before a function is called plainly, and says if it may
 # be: what that stores is put where traced values were, which are to be found first; random numbers part any two calls.
@@ -81,8 +82,7 @@ PLAIN = frozenset(
 APART = frozenset("checkpoint checkpointed_loop scan fori_loop while_loop vmap".split())
 
 # What asks for nothing by itself, or is one of NumPy's functions, which hoad knows.
-SILENT = frozenset((np.ufunc, type(np.sum), np.ndarray, list, dict, tuple, set, ModuleType))
-SILENT_THEMSELVES = frozenset(map(id, SILENT))  # and these classes
+SILENT = frozenset(map(id, (np.ufunc, type(np.sum), np.ndarray, list, dict, tuple, set, ModuleType)))  # classes
 
 Call = Callable[..., Any]
 
@@ -99,7 +99,7 @@ def compared(
         f, args, kwargs = f.func, (*f.args, *args), f.keywords | kwargs
     before = REFUSALS.count
     returned = f(*args, **kwargs)
-    silent = REFUSALS.count == before and not COMPARING.get()
+    silent = REFUSALS.count == before and not is_comparing()
     if silent and asks is not None and not asks():
         return returned
     key = id(f.__code__) if type(f) is FunctionType and f.__closure__ is None else _key(f)
@@ -119,7 +119,7 @@ def compared(
     said = REFUSALS.last if REFUSALS.count != before else ""
     kinds = None if seen is None else tuple(map(_kind, args))
     is_new = seen is not None and kinds not in seen
-    if said or is_new or at_each or COMPARING.get():
+    if said or is_new or at_each or is_comparing():
         is_compared = _compare(f, tuple(args), kwargs, driver, returned, said, beside=is_new and _may_meet(args))
         if seen is not None and is_compared:
             seen.add(kinds)
@@ -218,10 +218,24 @@ def _is_own(code: Any) -> bool:
     return code.co_filename.startswith(PACKAGE) and not code.co_filename.startswith(DEMO)
 
 
+def is_comparing() -> bool:
+    """Whether functions are called plainly, too, in this context."""
+    return COMPARING.get()()
+
+
+def always() -> bool:
+    return True
+
+
+def never() -> bool:
+    return False
+
+
 @contextlib.contextmanager
-def comparing(needed: bool = True, before: Callable[[list[Any]], bool] | None = None) -> Iterator[None]:
+def comparing(needed: Callable[[], bool] = always, before: Callable[[list[Any]], bool] | None = None) -> Iterator[None]:
     """While it is open, functions that are recorded are called plainly too, if that is needed; see `BEFORE`."""
-    token, token_before = COMPARING.set(needed or COMPARING.get()), BEFORE.set(before)
+    around = COMPARING.get()
+    token, token_before = COMPARING.set(lambda: around() or needed()), BEFORE.set(before)
     try:
         yield
     finally:
@@ -232,13 +246,13 @@ def comparing(needed: bool = True, before: Callable[[list[Any]], bool] | None = 
 def are_needed(codes: Iterable[CodeType], met: Iterable[Any]) -> bool:
     """Whether code of the user's, or what it leads to, may go by what a traced value cannot answer."""
     codes = list(codes)
-    if COMPARING.get() or any(map(_is_testing, codes)) or sees_what_it_has(codes):
+    if any(map(_is_testing, codes)) or sees_what_it_has(codes):
         return True
     others = [
         x
         for x in met
-        if type(x) not in SILENT
-        and id(x) not in SILENT_THEMSELVES
+        if id(type(x)) not in SILENT
+        and id(x) not in SILENT
         and not (type(x) is FunctionType and not is_library(x.__code__.co_filename))
         and not str(getattr(type(x), "__module__", "")).startswith("hoad.")
     ]
@@ -312,7 +326,7 @@ class _Function:
 
     def plainly(self, moved: float = 0.0, floats: bool = True) -> Any:
         """What it gives for plain values, beside its arguments by so much of their size."""
-        token = COMPARING.set(False)
+        token = COMPARING.set(never)
         try:
             return self.called([self._moved(x, k, moved, floats) for k, x in enumerate(self.given)])
         finally:
@@ -325,7 +339,7 @@ class _Function:
 
     def traced(self, d: Any, moved: float = 0.0) -> Any:
         """What it gives for traced values, in a recording of their own."""
-        token = COMPARING.set(False)
+        token = COMPARING.set(never)
         try:
             leaves = [self._moved(x, k, moved, True) for k, x in enumerate(self.given)]
             return self.called([d.input(x) if is_traced(y) else x for x, y in zip(leaves, self.leaves, strict=True)])

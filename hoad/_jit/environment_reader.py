@@ -1,9 +1,9 @@
-"""What a Python function may read besides its arguments, as guards of a `Environment`.
+"""What a Python function may have read besides its arguments, as guards of an `Environment`.
 
-Found by reading code, before the function is called: the globals and closure cells that it names, and those that the
-functions named there name; of modules, classes and objects met on the way, the attributes that any of this code names;
-of lists, dicts and arrays, all that is in them. That is more than a call reads, never less, but for what the table in
-docs/reference/what-hoad-sees.md lists. What must not be replayed (clocks, randomness, files) is refused.
+Found by reading the code that runs, as it is entered: the globals and closure cells that it names; of modules, classes
+and objects met on the way, the attributes that any code entered names; of lists, dicts and arrays, all that is in them.
+That is more than a call reads, never less, but for what the table in docs/reference/what-hoad-sees.md lists. What must
+not be replayed (clocks, randomness, files) is refused.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from hoad._core.graph.primitive import Primitive
-from hoad._core.jit.capture_analysis import Untrackable, Walk, reads_of
+from hoad._core.jit.capture_analysis import Untrackable, Walk
+from hoad._core.jit.code_names import reads_of
 from hoad._core.jit.environment import Environment
 from hoad._core.jit.jit_cache import Jitted
 from hoad._ops.primitives import DISPATCHED, known_primitive
@@ -50,14 +51,14 @@ def writes_outside(code: types.CodeType) -> bool:
 
 
 class Reader(Walk):
-    """Goes through everything that functions may read, and guards it."""
+    """Goes through what a function reads while it runs, and guards it; `codes` are known to be entered."""
 
-    def __init__(self, roots: Iterable[tuple[str, Any]]) -> None:
-        super().__init__(VISITS, WHOLE, MOST_WATCHES)
+    def __init__(self, roots: Iterable[tuple[str, Any]], codes: dict[int, types.CodeType] | None = None) -> None:
+        super().__init__(VISITS, WHOLE, MOST_WATCHES, codes or {})
         self.walk(list(roots))
 
     def environment(self, live: Iterable[np.ndarray[Any, Any]] = ()) -> Environment:
-        """All of it as it is now; of arrays that are read live, only their shapes and dtypes."""
+        """All that was read as it was before; of arrays that are read live, only their shapes and dtypes."""
         watches = dict(self.watches)
         for array in live:
             key = "array", id(array), None
@@ -99,13 +100,13 @@ class Reader(Walk):
         if not x.dtype.isnative:
             raise Untrackable(f"it may read {name}, an array in another byte order than the machine's")
         self.watch("array", x, None, np.array(x, order="C", subok=False), name)
-        self.when_read(self.visit_flags, name, x)
+        self.when_asked(Reader.visit_flags, name, x)
         if x.dtype.hasobject:
             self.visit_items(name, x.ravel().tolist())
 
-    def visit_flags(self, name: str, x: np.ndarray[Any, Any]) -> None:
+    def visit_flags(self, name: str, x: np.ndarray[Any, Any], *_: object) -> None:
         """Those of an array, and its strides, if any code may ask for them."""
-        if self.may_be_asked(ASKS_FLAGS):
+        if self.may_ask(ASKS_FLAGS):
             self.watch("flags", x, None, (x.flags.num, x.strides), f"the flags of {name}")
 
     def visit_cached(self, name: str, x: Any) -> None:
@@ -123,6 +124,10 @@ class Reader(Walk):
         self.name_attribute(x.__name__)
         if not isinstance(x.__self__, types.ModuleType):
             self.later(name, x.__self__)
+
+    def visit_method(self, name: str, x: types.MethodType) -> None:
+        self.later("self", x.__self__)
+        self.later(name, x.__func__)
 
     def visit_primitive(self, name: str, x: Primitive) -> None:
         """What its rule reads, if that is run at every node: of another one hoad keeps what it gave once."""
@@ -169,7 +174,7 @@ VISITS: dict[type, Visit | None] = {
     types.ModuleType: Reader.visit_module,
     types.FunctionType: Reader.visit_function,
     types.BuiltinFunctionType: Reader.visit_builtin,
-    types.MethodType: _parts("__self__", "__func__"),
+    types.MethodType: Reader.visit_method,
     types.MethodWrapperType: Reader.visit_builtin,
     slice: _parts("start", "stop", "step"),
     property: _parts("fget"),

@@ -20,6 +20,8 @@ from hoad._comparison.plain_calls import (
     comparing,
     firsts_of,
     handles_arithmetic,
+    is_comparing,
+    never,
     sees_what_it_has,
 )
 from hoad._comparison.type_tests import first_test
@@ -505,21 +507,19 @@ class _Given:
             graph_of(leaf)  # raises where what it belongs to has ended
         return result
 
+    def roots(self) -> list[tuple[str, Any]]:
+        """What the function has at first, by name: itself, and the arguments that are not inputs."""
+        return [(getattr(self.f, "__name__", "f"), self.f), *zip(self.names, self.fixed, strict=True)]
+
     def reader(self) -> Reader:
-        roots = [(name, leaf) for name, leaf in zip(self.names, self.fixed, strict=True)]
-        return Reader([(getattr(self.f, "__name__", "f"), self.f), *roots])
+        return Reader(self.roots())
 
     def recorded(self, signature: CallSignature) -> tuple[CompiledTrace | str | Untrackable, Any]:
         """What is recorded at these arguments, or why it, or any other, cannot be kept; and what the function gives."""
         reader = self.reader()
-        made, result = self.traced(reader, self.environment(signature, reader, ()))
+        made, result = self.traced(signature, reader)
         live = self.live(signature, reader) if isinstance(made, CompiledTrace) else []
         return (self.read_live(signature, reader, live, result) if live else None) or made, result
-
-    def environment(self, signature: CallSignature, reader: Reader, live: Sequence[Any]) -> Environment:
-        """What the function reads as it is now: an environment that is there already, where nothing changed."""
-        former = (r.environment for r in signature.recorded if _are(r.live, live) and r.environment.change() is None)
-        return next(former, None) or reader.environment(live)
 
     def live(self, signature: CallSignature, reader: Reader) -> list[Any]:
         """Captured arrays that have changed, of which the function is recorded once more, with these as inputs."""
@@ -537,7 +537,7 @@ class _Given:
         A traced array is an input only where no code may notice that it is not an array. What code cannot be found for
         the comparison finds, or the arrays count by their contents from then on.
         """
-        rebinding, live = rebinding_of(self.f, live)
+        rebinding, live = rebinding_of(self.f, live, reader.codes, self.roots()[1:])
         if not live:
             return None
         test = first_test(reader.codes.values(), reader.met.values())
@@ -545,7 +545,7 @@ class _Given:
             signature.live = f"Arrays are compared byte by byte, not read live, because of {test}"
             return None
         try:
-            made, found = self.traced(reader, self.environment(signature, reader, live), rebinding, live)
+            made, found = self.traced(signature, reader, rebinding, live)
             if isinstance(made, CompiledTrace) and are_alike(found, result):
                 return made
         except Exception:  # it takes an array, and no traced one
@@ -554,9 +554,13 @@ class _Given:
         return None
 
     def traced(
-        self, reader: Reader, environment: Environment, rebinding: Rebinding | None = None, live: Sequence[Any] = ()
+        self, signature: CallSignature, reader: Reader, rebinding: Rebinding | None = None, live: Sequence[Any] = ()
     ) -> tuple[CompiledTrace | str | Untrackable, Any]:
-        """What is recorded for the function, or its rebinding to which `live` arrays are given; and what it gives."""
+        """What is recorded for the function, or its rebinding to which `live` arrays are given; and what it gives.
+
+        A rebinding enters no code that the function did not enter, of which the reader knows all.
+        """
+        told = reader if rebinding is None else Reader([], reader.codes)
         with differentiating(nested=False) as d:
             d.graph.is_guarded = True
             inputs = self.entered(d)
@@ -567,14 +571,14 @@ class _Given:
                 stores = Stores(d.graph, (), reader)
                 if d.alive > len({id(x) for x in known if stores.is_own(x)}):
                     kept.extend(stores.found())
-                return watch.is_steady() and environment.change() is None  # or a plain call would change it again
+                steady = watch.is_steady() and reader.drawn() is None
+                return steady and reader.environment().change() is None  # or a plain call would change it again
 
             if rebinding is not None:
                 rebinding.fill([d.input(array) for array in live])
-            sees = sees_what_it_has(reader.codes.values())
-            needed = are_needed(reader.codes.values(), reader.met.values())
-            with CallWatch(reader.codes) as watch, comparing(needed and not live, look):
-                asks = lambda: needed or watch.unknown is not None  # noqa: E731
+            needed = never if live else lambda: are_needed(list(reader.codes.values()), list(reader.met.values()))
+            with CallWatch(told) as watch, comparing(needed, look):
+                asks = lambda: is_comparing() or watch.unknown is not None  # noqa: E731
                 returned = self.run(*inputs, f=self.f if rebinding is None else rebinding.f, asks=asks)
             results = _Results(d, returned)
             values = d.compute(results.operands)
@@ -591,29 +595,49 @@ class _Given:
         tape = Tape(graph, window, d.inputs, results.operands, "primal", results.single, gives=results.gives)
         tape._source = None if live else (self.kept(), {})
         program = Program([tape])
-        changed = environment.change()
-        if changed is not None:
-            why = _Changes(f"it changes {changed}, which it reads")
-            why.asks = sees
+        environment = reader.environment(live)
+        why = self.obstacle(reader, environment, watch, bool(graph.has_raised))
+        if why is not None:
             return why, results.arranged(values)
-        if handles_arithmetic(reader.codes.values()):
-            handled = "it refers to an arithmetic error, which only a plain call raises, at some values"
-            return Untrackable(handled), results.arranged(values)
-        if graph.has_raised:
-            return "an operation in it raises, and it handles that", results.arranged(values)
-        if watch.unknown is not None:
-            return Untrackable(f"it calls {watch.unknown}, which is not found by reading it"), results.arranged(values)
-        if watch.loads:
-            return "it loads NumPy's random generators", results.arranged(values)
-        if watch.impure is not None:
-            return Impure(f"{watch.impure}, which may return another value each time"), results.arranged(values)
+        if len(told.codes) > len(reader.codes):
+            return Untrackable("its rebinding runs other code"), results.arranged(values)
         arrange = None if results.single and results.gives is None else results.arranged
+        environment = _shared(signature, environment, live)
         environment.share(graph)
         lowered, constant = program._lowered(), results.has_constants
         made = CompiledTrace(
             program, lowered, environment, list(live), arrange, _into, constant, self.threads, self.zeros
         )
         return made, results.arranged(values)
+
+    def obstacle(
+        self, reader: Reader, environment: Environment, watch: CallWatch, has_raised: bool
+    ) -> str | Untrackable | None:
+        """Why what was recorded cannot be replayed, or None."""
+        if reader.refusal is not None:
+            if not isinstance(reader.refusal, Untrackable):
+                raise reader.refusal
+            return reader.refusal
+        changed = environment.change()
+        if changed is not None:
+            why = _Changes(f"it changes {changed}, which it reads")
+            why.asks = sees_what_it_has(reader.codes.values())
+            return why
+        if handles_arithmetic(reader.codes.values()):
+            return Untrackable("it refers to an arithmetic error, which only a plain call raises, at some values")
+        if has_raised:
+            return "an operation in it raises, and it handles that"
+        if watch.unknown is not None:
+            return Untrackable(f"it calls {watch.unknown}, which is not found by reading it")
+        if watch.loads:
+            return "it loads NumPy's random generators"
+        drawn = reader.drawn()
+        if drawn is not None:
+            return Untrackable(f"it draws from {drawn}")
+        if watch.impure is not None:
+            kind = Untrackable if watch.is_users else Impure
+            return kind(f"{watch.impure}, which may return another value each time")
+        return None
 
     def stored(self, d: Recording, reader: Reader, kept: Sequence[str] = ()) -> _Stores | None:
         """What the function has kept of what it computed, or `kept` until it was compared; numbers are there now."""
@@ -660,6 +684,15 @@ class _State(NamedTuple):
 
 def _state(x: Any) -> _State:
     return _State(*flatten(x), tuple(getattr(x, "__dict__", ())))
+
+
+def _shared(signature: CallSignature, environment: Environment, live: Sequence[Any]) -> Environment:
+    """An environment of an earlier recording that guards the same, so that both are compared at once; or this one."""
+    for recorded in signature.recorded:
+        if _are(recorded.live, live) and recorded.environment.has_same(environment):
+            if recorded.environment.change() is None:
+                return recorded.environment
+    return environment
 
 
 def _are(arrays: Sequence[Any], others: Sequence[Any]) -> bool:

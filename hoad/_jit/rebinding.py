@@ -8,13 +8,14 @@ functions that it names. The originals are left alone, so that no other thread m
 from __future__ import annotations
 
 import types
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from hoad._core.base.where import is_library
-from hoad._core.jit.capture_analysis import content_of, reads_of
+from hoad._core.jit.capture_analysis import content_of
+from hoad._core.jit.code_names import reads_of
 from hoad._jit.environment_reader import Reader, writes_outside
 from hoad._program.trace import is_number
 from hoad._pytree.containers import flatten
@@ -40,9 +41,9 @@ class Rebinding:
         for place, key, k in self.places:
             _set(place, key, values[k])
 
-    def finds(self, array: Array) -> bool:
+    def finds(self, array: Array, codes: dict[int, types.CodeType], others: Iterable[tuple[str, Any]]) -> bool:
         """Whether the rebinding, too, may come to an array by another way; or would not do what the original does."""
-        return self.writes or id(array) in Reader([("f", self.f)]).met
+        return self.writes or id(array) in Reader([("f", self.f), *others], codes).met
 
     def rebinding(self, x: Any) -> Any:
         """The rebinding of a function or method; anything else as it is."""
@@ -67,8 +68,9 @@ class Rebinding:
             self.put(own, "", content_of(cell))
         if not library:
             self.writes |= writes_outside(f.__code__)
-            for key in reads_of(f.__code__).globals & set(f.__globals__):
-                self.put(space, key, f.__globals__[key])
+            for code in (f.__code__, *reads_of(f.__code__).inner):
+                for key in reads_of(code).globals & set(f.__globals__):
+                    self.put(space, key, f.__globals__[key])
         return rebinding
 
     def put(self, place: Any, key: str, x: Any) -> None:
@@ -87,10 +89,12 @@ def _set(place: Any, key: str, value: Any) -> None:
         place.cell_contents = value
 
 
-def rebinding_of(f: Any, arrays: Sequence[Array]) -> tuple[Rebinding, list[Array]]:
-    """A rebinding, and those of the arrays that it finds nowhere."""
+def rebinding_of(
+    f: Any, arrays: Sequence[Array], codes: dict[int, types.CodeType], others: Sequence[tuple[str, Any]]
+) -> tuple[Rebinding, list[Array]]:
+    """A rebinding, and those of the arrays that it finds nowhere; `codes` are what f enters, given these arguments."""
     rebinding = Rebinding(f, arrays)
-    hidden = [array for array in arrays if not rebinding.finds(array)]
+    hidden = [array for array in arrays if not rebinding.finds(array, codes, others)]
     return (rebinding, hidden) if len(hidden) == len(arrays) else (Rebinding(f, hidden), hidden)
 
 

@@ -890,7 +890,11 @@ CONTEXT: contextvars.ContextVar[float] = contextvars.ContextVar("rate", default=
     ("f", "change", "what"),
     [
         (lambda x: BUFFER[0] * x, lambda: BUFFER.__setitem__(0, BUFFER[0] + 1), "BUFFER, a array, which cannot"),
-        (lambda x: x if LOCK.locked() else -x, lambda: LOCK.release() if LOCK.locked() else LOCK.acquire(), "LOCK"),
+        (
+            lambda x: x if LOCK.locked() else -x,
+            lambda: LOCK.release() if LOCK.locked() else LOCK.acquire(),
+            "lock.locked",
+        ),
         (lambda x: CONTEXT.get() * x, lambda: CONTEXT.set(CONTEXT.get() + 1.0), "CONTEXT, a ContextVar"),
         (lambda x: len(os.environ) * x, lambda: os.environ.__setitem__(f"HOAD_{len(os.environ)}", "1"), "os.environ"),
         (
@@ -926,7 +930,7 @@ def hidden(x: Any) -> Any:
         (lambda x: x * time.perf_counter(), "time.perf_counter"),
         (lambda x: x + random.random(), "random.random"),
         (lambda x: x + SOURCE.normal(), "SOURCE, a Generator"),
-        (lambda x: x + np.random.default_rng().normal(), "np.random"),
+        (lambda x: x + np.random.default_rng().normal(), "os.urandom"),
         (lambda x: x + next(STREAM), "STREAM"),
         (lambda x: x * eval("1.0"), "eval"),
         (lambda x: x * bool(open), "open"),

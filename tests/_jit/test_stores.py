@@ -267,7 +267,7 @@ def test_what_a_function_stores_that_is_refused_anyway() -> None:
         return x**2 + 0 * time.time()
 
     g = hoad.jit(f)
-    with pytest.warns(hoad.JitWarning, match="it may call time"):
+    with pytest.warns(hoad.JitWarning, match="the attribute last of a Model"):
         assert g(3.0) == 9.0
     assert model.last == 6.0
     assert g(4.0) == 16.0
@@ -416,8 +416,5 @@ def test_a_traced_value_that_was_left_is_no_reason_for_an_error() -> None:
     g = hoad.jit(f)
     with pytest.warns(hoad.JitWarning, match="last, a traced value of a call that has returned"):
         assert g(3.0, False) == 9.0
-    with (
-        pytest.warns(hoad.JitWarning),
-        pytest.raises(hoad.TracedValueError, match=r"it is of Model.energy .* under grad"),
-    ):
+    with pytest.raises(hoad.TracedValueError, match=r"it is of Model.energy .* under grad"):
         g(3.0, True)

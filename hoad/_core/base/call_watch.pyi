@@ -9,9 +9,17 @@ from hoad._core.base.where import CHANGING_CODE as CHANGING_CODE
 CHANGING: frozenset[str]
 STEADY: frozenset[str]
 
+def state_of_generator(x: Any) -> Any: ...
+
+class EnteredCode:
+    """Is told of each piece of the user's code before it runs for the first time."""
+
+    @property
+    def codes(self) -> dict[int, CodeType]: ...
+
 @final
 class CallWatch:
-    """While it is the profile function of a thread, notes code that is entered and neither expected nor a library's.
+    """While it is the profile function of a thread, tells of code that is entered, and notes what nobody knows of.
 
     What a library calls is its own: rules, primitives. What the garbage collector enters is nobody's: it runs where
     it happens to run, whatever was called there. A profiler that is there already goes on.
@@ -23,8 +31,9 @@ class CallWatch:
 
     unknown: str | None
     impure: str | None
+    is_users: bool
     loads: bool
-    def __init__(self, expected: dict[int, CodeType]) -> None: ...
+    def __init__(self, listener: EnteredCode) -> None: ...
     def __enter__(self) -> CallWatch: ...
     def __exit__(self, *_: object) -> None: ...
     def is_steady(self) -> bool: ...

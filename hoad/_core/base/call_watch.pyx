@@ -4,6 +4,7 @@ cimport cython
 
 import gc
 import os
+import random
 import sys
 
 import numpy as np
@@ -73,6 +74,8 @@ cdef dict CHANGING_IN = {
 cdef dict CHANGING_FOR_USERS = {
     "ContextVar": frozenset(["get"]),
     "_contextvars": frozenset(["copy_context"]),
+    "_thread.lock": frozenset(["acquire", "locked"]),
+    "_thread.RLock": frozenset(["acquire"]),
     "_thread": frozenset(["get_ident", "get_native_id"]),
     "_weakref": frozenset(["getweakrefcount", "getweakrefs"]),
     "builtins": frozenset(["__subclasses__"]),
@@ -200,6 +203,15 @@ cdef bint is_quiet(object frame) except -1:
     return False
 
 
+cdef bint is_imported(object frame) except -1:
+    """Whether a frame runs while a module is imported, which runs code of hooks and of modules."""
+    while frame is not None:
+        if frame.f_code.co_name == "_find_and_load" and frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
+
+
 cdef object state_of(object random):
     """The state of NumPy's global generator, to be compared."""
     if isinstance(random, dict):
@@ -207,10 +219,21 @@ cdef object state_of(object random):
     return random.tobytes() if isinstance(random, np.ndarray) else random
 
 
+cpdef object state_of_generator(x):
+    """The state of one of Python's or NumPy's generators of random numbers, to be compared."""
+    if isinstance(x, random.SystemRandom):      # has none, and asks the system
+        return None
+    if isinstance(x, random.Random):
+        return random.Random.getstate(x)
+    if hasattr(x, "get_state"):
+        return state_of(x.get_state(legacy=False))
+    return state_of(getattr(x, "bit_generator", x).state)
+
+
 cdef object global_state():
     """The same, None where it is not loaded yet."""
     module = sys.modules.get("numpy.random.mtrand")
-    return None if module is None else state_of(module._rand.get_state(legacy=False))
+    return None if module is None else state_of_generator(module._rand)
 
 
 cdef int listen() except -1:
@@ -245,9 +268,27 @@ cdef int heard(const char* event, PyObject* arguments, void* _) noexcept:
 
 # ---- what is entered ------------------------------------------------------------------------------------------------
 
+cdef class EnteredCode:
+    """Is told of each piece of the user's code before it runs for the first time."""
+
+    cdef bint knows(self, code) except -1:
+        """Whether it can tell how code was come to."""
+        return False
+
+    cdef int enter(self, code) noexcept:
+        """Code of the user's is entered."""
+
+    cdef bint asks_for(self, code) except -1:
+        """Whether it counts that code of Python's library is entered."""
+        return False
+
+    cdef int enter_library(self) noexcept:
+        """Such code is entered."""
+
+
 @cython.final
 cdef class CallWatch:
-    """While it is the profile function of a thread, notes code that is entered and neither expected nor a library's.
+    """While it is the profile function of a thread, tells of code that is entered, and notes what nobody knows of.
 
     What a library calls is its own: rules, primitives. What the garbage collector enters is nobody's: it runs where
     it happens to run, whatever was called there. A profiler that is there already goes on.
@@ -257,10 +298,11 @@ cdef class CallWatch:
     generator was drawn from, which only SciPy does by itself.
     """
 
-    cdef dict expected          # code by its identity
+    cdef EnteredCode listener   # who is told
     cdef void* known            # the code that was found there last
     cdef readonly str unknown   # the name of what was noted last
     cdef readonly str impure    # what gives something else at every call, and where it was met first
+    cdef readonly bint is_users # whether code of the user's called that, and no library's
     cdef readonly bint loads    # whether NumPy's generators were loaded: was one drawn from?
     cdef bint meets_scipy
     cdef bint noting
@@ -270,8 +312,8 @@ cdef class CallWatch:
     cdef Py_tracefunc before    # the profile function before this one, and what it was given
     cdef object owner
 
-    def __init__(self, dict expected not None):
-        self.expected = expected
+    def __init__(self, EnteredCode listener not None):
+        self.listener = listener
 
     def __enter__(self):
         global watching
@@ -344,7 +386,7 @@ cdef class CallWatch:
         Py_DECREF(code)
         if <void*>code == self.known:
             return 0
-        if <size_t><PyObject*>code in self.expected:
+        if <size_t><PyObject*>code in self.listener.codes:
             self.known = <void*>code
             return 0
         origin = origin_of(code.co_filename)
@@ -352,11 +394,27 @@ cdef class CallWatch:
             self.meet_scipy()
         elif origin == Origin.CHANGING:
             self.look_at_library(code, <object>frame)
+        elif origin == Origin.LIBRARYS:
+            self.enter_library(code, <object>frame)
         if origin != Origin.USERS:
             return 0
+        if self.listener.knows(code):
+            self.listener.enter(code)
+            self.known = <void*>code
+            return 0
         above = (<object>frame).f_back
-        if above is None or not is_library(above.f_code.co_filename):
+        if (above is None or not is_library(above.f_code.co_filename)) and not is_imported(above):
             self.unknown = getattr(code, "co_qualname", code.co_name)
+        return 0
+
+    cdef int enter_library(self, code, frame) except -1:
+        """Tell of code of Python's library, unless hoad calls it."""
+        if not self.listener.asks_for(code):
+            return 0
+        while frame is not None and origin_of(frame.f_code.co_filename) == Origin.LIBRARYS:
+            frame = frame.f_back
+        if frame is not None and origin_of(frame.f_code.co_filename) != Origin.HOADS:
+            self.listener.enter_library()
         return 0
 
     cdef int look_at_call(self, PyObject* frame, PyObject* function) except -1:
@@ -395,6 +453,7 @@ cdef class CallWatch:
             try:
                 if not is_quiet(frame):
                     self.impure = f"{what} at {here()}"
+                    self.is_users = origin_of(frame.f_code.co_filename) == Origin.USERS
             finally:
                 self.noting = False
         return 0

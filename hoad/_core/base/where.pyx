@@ -44,7 +44,9 @@ CHANGING_CODE = {
     "platform": None,
     "scipy.linalg._interpolative_backend": None,    # draws random numbers in Fortran
     "sysconfig": None,
+    "tempfile": None,
     "threading": frozenset(["active_count", "current_thread", "enumerate"]),
+    "uuid": frozenset(["getnode"]),
 }
 cdef str BACKEND = os.path.join("scipy", "linalg", "_interpolative_backend.py")
 # The instructions of a[i] = x.

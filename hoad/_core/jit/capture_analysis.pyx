@@ -1,13 +1,13 @@
-"""What a piece of code names, which classes hold what, and the walk through all that a function may read."""
+"""The walk through what the code that ran may have read, from what each piece of code names when it is entered."""
 
 import abc
 import builtins
-import collections
 import decimal
 import enum
 import io
-import opcode
+import logging
 import operator
+import random
 import sys
 import threading
 import types
@@ -19,15 +19,16 @@ from typing import Generic
 import numpy as np
 
 from hoad._core.trace.traced import graph_of, is_traced
-from hoad._core.base.call_watch import CHANGING, STEADY
-from hoad._core.base.where import is_library
+from hoad._core.base.call_watch import CHANGING, STEADY, state_of_generator
+from hoad._core.base.where import is_library, standard_name
 from hoad._core.jit.environment import ABSENT
 
 from hoad.errors import TracedValueError
 
-cimport cython
-from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.object cimport PyObject
+
+from hoad._core.base.call_watch cimport EnteredCode
+from hoad._core.jit.code_names cimport Reads, reads_of
 
 cdef extern from "Python.h":
     ctypedef struct PyTypeObject:
@@ -35,135 +36,7 @@ cdef extern from "Python.h":
         PyObject* tp_mro
     unsigned long Py_TPFLAGS_HEAPTYPE
 
-cdef object CodeType = types.CodeType
 cdef object MemberDescriptorType = types.MemberDescriptorType
-
-cdef enum NameKind:
-    NOTHING, GLOBALS, ATTRIBUTES, MODULES, HANDLES, PATTERNS
-
-cdef NameKind[256] KINDS            # what the instructions of a number name
-cdef int[256] SHIFTS            # by how many bits the number of the name is shifted
-cdef int EXTENDED = opcode.opmap["EXTENDED_ARG"]
-
-
-cdef int list_instructions() except -1:
-    now = sys.version_info
-    shifts = {"LOAD_GLOBAL": int(now >= (3, 11)), "LOAD_ATTR": int(now >= (3, 12)), "IMPORT_NAME": 2 * (now >= (3, 15))}
-    for name, operation in opcode.opmap.items():
-        if operation > 255:     # an instruction of the compiler's own
-            continue
-        SHIFTS[operation] = shifts.get(name, 0)
-        if name in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"):
-            KINDS[operation] = GLOBALS
-        elif name.startswith("LOAD_SUPER"):
-            KINDS[operation] = ATTRIBUTES
-            SHIFTS[operation] = 2
-        elif name in ("LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM"):
-            KINDS[operation] = ATTRIBUTES
-        elif name == "IMPORT_NAME":
-            KINDS[operation] = MODULES
-        elif name in ("SETUP_FINALLY", "PUSH_EXC_INFO"):
-            KINDS[operation] = HANDLES
-        elif name == "MATCH_CLASS":
-            KINDS[operation] = PATTERNS
-    return 0
-
-
-list_instructions()
-
-
-@cython.final
-cdef class Reads:
-    """What code names: globals, attributes, modules; whether it handles exceptions, and has patterns of classes.
-
-    Those read attributes that stand in constants, or in the class.
-    """
-
-    cdef readonly set globals
-    cdef readonly set attributes
-    cdef readonly set modules
-    cdef readonly bint handles
-    cdef readonly bint has_patterns
-    cdef readonly list inner        # code that is defined within it
-
-    cdef int note(self, code) except -1:
-        """What one piece of code names: `dis`, which knows all of its instructions, takes a hundred times as long."""
-        cdef bytes steps = code.co_code
-        cdef tuple names = code.co_names
-        cdef const unsigned char* at = <const unsigned char*>PyBytes_AS_STRING(steps)
-        cdef Py_ssize_t i
-        cdef NameKind kind
-        for i in range(0, len(steps) - 1, 2):
-            kind = KINDS[at[i]]
-            if kind == GLOBALS:
-                self.globals.add(names[argument(at, i) >> SHIFTS[at[i]]])
-            elif kind == ATTRIBUTES:
-                self.attributes.add(names[argument(at, i) >> SHIFTS[at[i]]])
-            elif kind == MODULES:
-                self.modules.add(names[argument(at, i) >> SHIFTS[at[i]]])
-            elif kind == HANDLES:
-                self.handles = True
-            elif kind == PATTERNS:
-                self.has_patterns = True
-        return 0
-
-
-cdef Py_ssize_t argument(const unsigned char* steps, Py_ssize_t at) noexcept:
-    """The argument of the instruction at a place, with the upper bytes that stand before it."""
-    cdef Py_ssize_t found = steps[at + 1]
-    cdef int shift = 8
-    while at >= 2 and steps[at - 2] == EXTENDED:
-        at -= 2
-        found |= <Py_ssize_t>steps[at + 1] << shift
-        shift += 8
-    return found
-
-
-# The id of code: (a weak reference to it, what it names). What is gone leaves the table with the next that is read: a
-# callback in Python would lose an interrupt that meets it.
-cdef dict READS = {}
-cdef object GONE = collections.deque()
-
-
-def reads_of(code):
-    """What a piece of code and those defined within it name; kept while the code lives.
-
-    By identity: code that is equal, of a function that is defined once more, has other code within it.
-    """
-    cdef Reads found
-    cdef list ahead
-    key = id(code)
-    known = READS.get(key)
-    if known is not None and (<tuple>known)[0]() is code:
-        return (<tuple>known)[1]
-    found = Reads.__new__(Reads)
-    found.globals, found.attributes, found.modules, found.inner = set(), set(), set(), []
-    ahead = [code]
-    while ahead:
-        inner = ahead.pop()
-        if inner is not code:
-            found.inner.append(inner)
-        for constant in <tuple>inner.co_consts:
-            if isinstance(constant, CodeType):
-                ahead.append(constant)
-        found.note(inner)
-    leave_out_gone()
-    READS[key] = weakref.KeyedRef(code, GONE.append, key), found
-    return found
-
-
-cdef int leave_out_gone() except -1:
-    """Drop what code named that is no more."""
-    while GONE:
-        try:
-            gone = GONE.popleft()
-        except IndexError:      # another thread was faster
-            break
-        known = READS.get(gone.key)
-        if known is not None and (<tuple>known)[0] is gone:
-            READS.pop(gone.key, None)
-    return 0
-
 
 # ---- classes --------------------------------------------------------------------------------------------------------
 
@@ -173,7 +46,10 @@ UNCHANGED = frozenset(
 cdef frozenset PLAIN = frozenset([id(cls) for cls in UNCHANGED])
 # Those that have nothing else, so that a function of theirs that is looked up by name is one of these.
 cdef frozenset ONLY_CHANGING = frozenset(["numpy.random", "random", "secrets", "time"])
-cdef tuple CHANGING_CLASSES = (io.IOBase, Iterator, ContextVar, threading.local, weakref.ref, types.CoroutineType)
+cdef tuple CHANGING_CLASSES = (ContextVar, threading.local, weakref.ref, types.CoroutineType)
+# What is read from files is told where it happens; and what locks and loggers do is no result.
+cdef tuple TOLD_CLASSES = (io.IOBase.__base__, type(threading.Lock()), type(threading.RLock()), logging.Handler,
+                           logging.Formatter, logging.Filter)
 # Modules whose classes in C have objects that never change.
 cdef frozenset UNCHANGING = frozenset(["_decimal", "_operator", "datetime", "decimal", "functools", "operator", "re",
                                        "types"])
@@ -186,24 +62,41 @@ cdef frozenset CHANGING_BUILTINS = frozenset(
 cdef frozenset NOW = frozenset(["now", "today", "utcnow"])
 # With functions of these names any attribute may be read.
 cdef frozenset BY_NAME = frozenset(
-    """__dict__ __getattribute__ __reduce__ __reduce_ex__ attrgetter dir format format_map getattr getattr_static
-    getmembers hasattr methodcaller vars""".split()
+    """__dict__ __getattribute__ __reduce__ __reduce_ex__ attrgetter dir dumps format format_map
+    getattr_static getmembers methodcaller vars""".split()
 )
+# Modules of Python's library that do so, whose functions are many.
+cdef frozenset READS_BY_NAME = frozenset(
+    ["copy", "copyreg", "dataclasses", "inspect", "pickle", "pprint", "reprlib", "typing"])
+cdef frozenset BY_SECOND = frozenset(["delattr", "getattr", "hasattr", "setattr"])     # by one that is given, too
 # What these compute depends on no attribute that a user gives them. Code that reads one names it, but for `inspect`.
 cdef tuple FUNCTIONS = (types.FunctionType, np.ufunc, type(np.sum))
-# Where a function and a class keep what they are called and described by; code and defaults are always watched.
+# Where a function and a class keep what they are called and described by.
 cdef frozenset SLOTS_OF_FUNCTIONS = frozenset(
     ["__annotations__", "__doc__", "__module__", "__name__", "__qualname__", "__type_params__"])
+# What a call of a function reads, which other code may ask for, too.
+cdef frozenset CALLED = frozenset(["__closure__", "__code__", "__defaults__", "__globals__", "__kwdefaults__"])
 cdef frozenset SLOTS_OF_CLASSES = frozenset(["__annotations__", "__base__", "__bases__", "__mro__", "__name__",
                                              "__qualname__"])
 # Without these Python does something else with an object, where other methods that are not there are an error.
 cdef frozenset WITHOUT = frozenset(
     ["__bool__", "__contains__", "__eq__", "__getattribute__", "__hash__", "__iter__", "__len__"])
-# By these names code may ask a distribution of SciPy's for its generator.
-cdef frozenset ITS_GENERATOR = frozenset(["_random_state", "random_state"])
-cdef frozenset BY_INSPECT = frozenset(["__annotations__", "__signature__", "__wrapped__"])
+# By these names code may ask a generator of random numbers for its state, or copy it.
+cdef frozenset ASKS_STATE = frozenset(
+    """__copy__ __deepcopy__ __getstate__ _bit_generator _seed_seq bit_generator copy deepcopy dump dumps get_state
+    jumped seed_seq spawn state""".split()
+)
+# What a logger is asked for besides writing.
+cdef frozenset ASKS_LEVEL = frozenset(
+    "getEffectiveLevel handlers hasHandlers isEnabledFor level manager parent".split())
 # Classes of Python's library that read no attributes of the objects that derive from them.
-cdef tuple MIXINS = (object, abc.ABC, Generic)
+cdef tuple MIXINS = (object, abc.ABC, Generic, types.SimpleNamespace, dict, list, tuple, set, frozenset, int, float,
+                     str, bytes, complex, type)
+# What says of a class what it is called and where it was made, by no question of Python's own.
+cdef frozenset DESCRIBING = frozenset(
+    """__annotations__ __dict__ __doc__ __firstlineno__ __module__ __parameters__ __qualname__ __slots__
+    __static_attributes__ __weakref__""".split()
+)
 cdef dict SLOTS_OF_C = {}       # of classes made by C, which never change
 cdef dict NAMES_OF_C = {}
 
@@ -283,10 +176,26 @@ cdef object object_attribute(x, str key):
         return ABSENT
 
 
+cdef bint derives_from(kind, tuple classes) except -1:
+    """Whether a class is one of these or derives from one, whatever it says itself."""
+    for base in mro_of(kind):
+        if is_among(base, classes):
+            return True
+    return False
+
+
+cdef bint is_generator(kind) except -1:
+    """Whether this is a class of Python's or NumPy's generators of random numbers."""
+    if derives_from(kind, (random.Random,)):
+        return True
+    module = sys.modules.get("numpy.random")
+    return module is not None and derives_from(kind, (module.Generator, module.RandomState, module.BitGenerator))
+
+
 cdef bint is_global_generator(x) except -1:
     """Whether this is the generator that functions of `numpy.random` draw from, and SciPy where it is told no other."""
     module = sys.modules.get("numpy.random.mtrand")
-    return x is not None and module is not None and x is module._rand
+    return module is not None and x is module._rand
 
 
 cdef bint is_changing(module) except -1:
@@ -321,7 +230,8 @@ cdef bint has_library_base(cls) except -1:
 cdef int check_kind(name, kind) except -1:
     """Raise for objects that give something else at every call."""
     try:
-        changing = issubclass(kind, CHANGING_CLASSES)
+        changing = issubclass(kind, CHANGING_CLASSES) or (
+            issubclass(kind, Iterator) and not isinstance(getattr(kind, "__next__", None), types.FunctionType))
     except TypeError:       # of abstract classes, which keep what they were asked for
         raise Untrackable(f"it may read {name}, whose class {kind.__name__} is not hashable") from None
     for cls in mro_of(kind):
@@ -362,83 +272,190 @@ class Outer(Exception):
     """A traced value of a derivative around the call."""
 
 
-cdef class Walk:
-    """Meets every object that others lead to, once; what each leads to is said by kind, in `visits` (None: to nothing).
+cdef class Walk(EnteredCode):
+    """Meets every object that code which is entered can reach, and guards what that code may read of it.
 
-    `watches` are those of a `Environment`. What depends on the names that any code names waits until all code known is
-    read.
+    It goes on from some objects each time that a piece of code is entered, before that runs: to the globals, cells and
+    defaults that the code names; of all objects met by now, to the attributes that any code entered by now names; and
+    to all items of containers. So a place is looked at before anything can read it, or write to it. What each kind of
+    object leads to is said by class, in `visits` (None: to nothing).
     """
 
-    cdef readonly dict watches      # (kind, id(owner), key): watch
+    cdef readonly dict watches      # (kind, id(owner), key): guard
+    cdef readonly dict written      # the same for places that are assigned to, as they were before
     cdef readonly dict met          # id: object
-    cdef readonly dict codes        # id: code
-    cdef set names                  # of attributes, that any code names
+    cdef readonly dict generators   # id: (name, generator of random numbers, its state)
+    cdef readonly object refusal    # the first of what cannot be guarded
+    cdef readonly bint has_begun    # whether code was entered
+    cdef dict library               # id: (code of Python's library that was entered, whether it reads by such names)
+    cdef dict functions             # id of code: [(name, function)] met
+    cdef dict methods               # id of code: [guard of the place in a class where it is found by Python itself]
+    cdef dict inner                 # id of code defined within some that was entered: its globals
+    cdef set names                  # of attributes that any code reads
+    cdef set stored                 # of those that it assigns to
+    cdef set values                 # by which functions are loaded other than to be called at once
     cdef bint by_name               # any attribute may be read, by a name that is computed
     cdef bint calls_by_name         # methods, by a name that is computed, where nothing sees the call
     cdef bint asks_callable         # whether an object can be called
     cdef bint handles               # exceptions, so that a name that is not there counts
-    cdef tuple asked                # what was known when names were first asked for
+    cdef tuple flags                # what these were when the subjects were visited last
     cdef list ahead
-    cdef list waiting
+    cdef list subjects              # (visit, name, object, what holds its attributes), to be asked for new names
     cdef dict visits                # by the id of a class: what its metaclass says of `==` and hashes is not asked
     cdef tuple whole                # classes of objects of which nothing else is looked at
     cdef int most
 
-    def __init__(self, dict visits not None, tuple whole not None, int most):
+    def __init__(self, dict visits not None, tuple whole not None, int most, dict codes not None):
+        """`codes` are those that are known to be entered."""
         self.visits = {id(cls): visit for cls, visit in visits.items()}
         self.whole, self.most = whole, most
-        self.names, self.codes = set(), {}
+        self.names, self.stored, self.values = set(), set(), set()
+        self.codes, self.library, self.functions, self.methods, self.inner = dict(codes), {}, {}, {}, {}
+        self.watches, self.written, self.met, self.generators = {}, {}, {}, {}
+        self.ahead, self.subjects = [], []
+        self.flags = self.asked()
 
     def walk(self, list roots not None):
-        """Go through all that pairs of a name and an object lead to, until no name is learned any more."""
+        """Go through all that pairs of a name and an object lead to."""
+        for code in self.codes.values():
+            self.read(code)
+        self.ahead += roots[::-1]
+        self.go_on(set(), set())
+
+    # ---- code
+
+    cdef bint knows(self, code) except -1:
+        """Whether code is found by reading what was entered."""
+        return id(code) in self.functions or id(code) in self.inner
+
+    cdef bint asks_for(self, code) except -1:
+        """Whether code of Python's library reads attributes by names that it computes, of what it is given."""
+        cdef Reads reads
+        known = self.library.get(id(code))
+        if known is None:
+            found = standard_name(code.co_filename) in READS_BY_NAME
+            if found:
+                reads = reads_of(code)
+                found = reads.computes or not (
+                    BY_NAME.isdisjoint(reads.globals) and BY_NAME.isdisjoint(reads.attributes))
+            known = self.library[id(code)] = code, found
+        return (<tuple>known)[1] and not self.by_name
+
+    cdef int enter_library(self) noexcept:
+        self.by_name = True
+        try:
+            if self.refusal is None:
+                self.go_on(set(), set())
+        except Exception as failure:
+            self.refusal = failure.with_traceback(None)
+        return 0
+
+    cdef int enter(self, code) noexcept:
+        """Note code that is entered for the first time; nothing is raised, as this is called where any code runs."""
+        cdef set names, stored
+        self.has_begun = True
+        self.codes[id(code)] = code
+        if self.refusal is not None:
+            return 0
+        try:
+            names, stored = set(self.names), set(self.stored)
+            self.read(code)
+            for name, f in <list>self.functions.get(id(code), []):
+                self.visit_entered(name, f)
+            if id(code) in self.inner:
+                self.visit_globals(code, self.inner[id(code)])
+            for kind, owner, key, expected, name in self.methods.pop(id(code), ()):
+                self.watch(kind, owner, key, expected, name)
+            self.go_on(self.names - names, self.stored - stored)
+        except Exception as failure:
+            self.refusal = failure.with_traceback(None)     # whose frames would hold traced values
+        return 0
+
+    cdef int read(self, code) except -1:
+        """The names of attributes that code has."""
+        cdef Reads reads = reads_of(code)
+        self.names |= reads.attributes
+        self.stored |= reads.stored
+        self.values |= reads.values
+        self.handles = self.handles or reads.handles
+        self.asks_callable = self.asks_callable or "callable" in reads.globals
+        self.by_name = (self.by_name or reads.has_patterns or reads.computes
+                        or not (BY_NAME.isdisjoint(reads.globals) and BY_NAME.isdisjoint(reads.attributes)))
+        return 0
+
+    cdef tuple asked(self):
+        """What decides which attributes may be read, besides their names; it only grows."""
+        return self.by_name, self.calls_by_name, self.asks_callable, self.handles
+
+    cdef int go_on(self, set names, set stored) except -1:
+        """Visit what was found, and ask all that was met for new names."""
+        cdef Py_ssize_t k
+        cdef Py_ssize_t known = len(self.subjects)      # those that were asked for all names but the new ones
         while True:
-            self.asked = None
-            self.watches, self.met, self.ahead, self.waiting = {}, {}, roots[::-1], []
-            while self.ahead or self.waiting:
-                if self.ahead:
-                    name, x = <tuple>self.ahead.pop()
-                    self.visit(name, x)
-                else:
-                    visit, found = <tuple>self.waiting.pop()
-                    visit(*found)
-            if self.asked is None or self.asked == self.known():
-                break
+            while self.ahead:
+                name, x = <tuple>self.ahead.pop()
+                self.visit(name, x)
+            if self.flags != self.asked():
+                self.flags, known = self.asked(), 0
+            if names or stored:
+                for k in range(known):
+                    self.ask(<tuple>self.subjects[k], names, stored)
+                names, stored = set(), set()
+            while known < len(self.subjects):
+                self.ask(<tuple>self.subjects[known], self.names, self.stored)
+                known += 1
+            if not self.ahead and self.flags == self.asked():
+                return 0
 
-    cdef tuple known(self):
-        """What decides which attributes may be read; it only grows."""
-        return len(self.names), self.by_name, self.calls_by_name, self.asks_callable, self.handles
-
-    cdef set met_names(self):
-        """The attributes that any code met so far names; asked for before all is met, they are asked for again."""
-        if self.asked is None:
-            self.asked = self.known()
-        return self.names
+    cdef int ask(self, tuple subject, set names, set stored) except -1:
+        visit, name, x, held = subject
+        visit(self, name, x, held, names, stored)
+        return 0
 
     def name_attribute(self, name):
         """Note a function that may read any attribute by its name."""
-        self.by_name = self.by_name or name in BY_NAME
+        self.by_name = self.by_name or name in BY_NAME or name in BY_SECOND
+
+    def drawn(self):
+        """The name of a generator of random numbers that was drawn from, or None."""
+        for name, x, state in self.generators.values():
+            if state_of_generator(x) != state:
+                if is_global_generator(x):
+                    return "NumPy's global random generator"
+                return f"{name}, a {type(x).__name__}"
+        return None
+
+    # ---- what was found
 
     def later(self, name, x):
         """Visit an object."""
         self.ahead.append((name, x))
 
-    def when_read(self, visit, *given):
-        """Visit an object once all code known is read, for what may be asked of it by name."""
-        self.waiting.append((visit, given))
+    def when_asked(self, visit, name, x, held=None):
+        """Visit an object with each set of names that code may ask it for."""
+        self.subjects.append((visit, name, x, held))
 
-    def may_be_asked(self, names):
-        """Those of these names by which any code may read an attribute; called when all code known is read."""
-        asked = self.met_names()
-        return names if self.by_name else asked.intersection(names)
+    def may_ask(self, names):
+        """Those of these names by which any code may read an attribute."""
+        return names if self.by_name else self.names.intersection(names)
 
     def watch(self, str kind not None, owner, key, expected, name):
-        """Compare this with what is expected, at each call."""
-        self.watches[kind, id(owner), key] = kind, owner, key, expected, name
+        """Compare this with what is expected, at each call; or with what was there before it was written to."""
+        place = kind, id(owner), key
+        if place in self.watches:
+            return
+        self.watches[place] = self.written.pop(place, None) or (kind, owner, key, expected, name)
         if len(self.watches) > self.most:
             raise Untrackable(f"it may read more than {self.most} things, such as {name}")
 
+    def note_written(self, str kind not None, owner, key, expected, name):
+        """Note what stands where code may write."""
+        place = kind, id(owner), key
+        if place not in self.watches and place not in self.written:
+            self.written[place] = kind, owner, key, expected, name
+
     cdef int visit(self, name, x) except -1:
-        """Watch what an object holds, and go on from there. Its name is what the user calls it, of any class."""
+        """Guard what an object holds, and go on from there. Its name is what the user calls it, of any class."""
         kind = type(x)
         if isinstance(x, CLOSED_CLASSES):
             raise Untrackable(f"it may read {name}, a {kind.__name__}, which can change unseen")
@@ -449,9 +466,14 @@ cdef class Walk:
         self.by_name = self.by_name or isinstance(x, GETTERS)
         self.calls_by_name = self.calls_by_name or x is operator.methodcaller or kind is operator.methodcaller
         if is_traced(x):
-            check_traced(name, x)
-            raise Outer
+            return self.visit_traced(name, x)
         self.met[id(x)] = x
+        if derives_from(kind, TOLD_CLASSES):
+            return 0
+        if is_generator(kind):
+            return self.visit_generator(name, x)
+        if derives_from(kind, (logging.Logger,)):
+            return self.visit_logger(name, x)
         if id(kind) not in self.visits:
             check_kind(name, kind)
         for cls in mro_of(kind):
@@ -466,45 +488,90 @@ cdef class Walk:
             self.visit_instance(name, x)
         return 0
 
+    cdef int visit_traced(self, name, x) except -1:
+        """A traced value: of what was recorded by now, or around the call, or of a call that has returned."""
+        try:
+            graph_of(x)
+        except TracedValueError:
+            raise Untrackable(f"it may read {name}, a traced value of a call that has returned") from None
+        if not self.has_begun:
+            raise Outer
+        return 0
+
+    cdef int visit_generator(self, name, x) except -1:
+        """A generator of random numbers, whose state tells after the call whether it was drawn from."""
+        self.generators[id(x)] = name, x, state_of_generator(x)
+        self.when_asked(Walk.check_generator, name, x)
+        return 0
+
+    def check_generator(self, name, x, held, set names, stored):
+        if not ASKS_STATE.isdisjoint(names):
+            raise Untrackable(f"it may ask {name}, a {type(x).__name__}, for its state, or copy it")
+
+    cdef int visit_logger(self, name, x) except -1:
+        """A logger, which writes what is no result; code may ask for its level."""
+        self.when_asked(Walk.visit_level, name, x)
+        return 0
+
+    def visit_level(self, name, x, held, set names, stored):
+        if self.by_name or not ASKS_LEVEL.isdisjoint(names):
+            for key in ("disabled", "level", "parent"):
+                found = vars(x).get(key, ABSENT)
+                self.watch("attribute", x, key, found, f"{name}.{key}")
+                self.later(f"{name}.{key}", found)
+            self.watch("attribute", x.manager, "disable", vars(x.manager).get("disable", ABSENT), "logging.disable")
+
     # ---- functions and the modules they name
 
     def visit_function(self, name, x):
-        """The cells, defaults and attributes of a function, and what its code names."""
+        """A function, of which nothing is read until its code is entered, but what it is called."""
         code = x.__code__
-        library = is_library(code.co_filename)
-        for cell_name, cell in zip(code.co_freevars, x.__closure__ or ()):
-            held = content_of(cell)
-            if not library:
-                self.watch("cell", cell, None, held, f"{cell_name} in {x.__qualname__}")
-            self.later(cell_name, held)
-        if library:
+        if is_library(code.co_filename):
+            for cell_name, cell in zip(code.co_freevars, x.__closure__ or ()):
+                self.later(cell_name, content_of(cell))
             self.check_function(name, x)
             return
+        self.functions.setdefault(id(code), []).append((name, x))
+        self.when_asked(Walk.visit_attributes, name, x, vars(x))
+        if id(code) in self.codes:
+            self.visit_entered(name, x)
+
+    cdef int visit_entered(self, name, x) except -1:
+        """The cells, defaults and globals of a function whose code is entered."""
+        self.visit_call(name, x)
+        self.visit_globals(x.__code__, x.__globals__)
+        return 0
+
+    cdef int visit_call(self, name, x) except -1:
+        """What a call of a function reads besides globals."""
+        code = x.__code__
+        for cell_name, cell in zip(code.co_freevars, x.__closure__ or ()):
+            held = content_of(cell)
+            self.watch("cell", cell, None, held, f"{cell_name} in {x.__qualname__}")
+            self.later(cell_name, held)
         defaults, keywords = x.__defaults__, x.__kwdefaults__
         self.watch("function", x, None, (code, ABSENT if defaults is None else defaults,
                                          ABSENT if keywords is None else keywords), name)
-        self.waiting.append((self.visit_attributes, (name, x, vars(x))))
         self.later(f"a default of {name}", defaults)
         self.later(f"a default of {name}", keywords)
-        self.visit_code(code, x.__globals__)
+        return 0
 
-    cdef int visit_code(self, code, known) except -1:
-        """The globals and modules that code names."""
+    cdef int visit_globals(self, code, known) except -1:
+        """The globals and modules that code names, and the code that is defined within it."""
         cdef Reads reads = reads_of(code)
-        for inner in (code, *reads.inner):
-            self.codes[id(inner)] = inner
-        self.names |= reads.attributes
-        self.handles = self.handles or reads.handles
-        self.asks_callable = self.asks_callable or "callable" in reads.globals
-        self.by_name = (self.by_name or reads.has_patterns
-                        or not (BY_NAME.isdisjoint(reads.globals) and BY_NAME.isdisjoint(reads.attributes)))
+        for inner in reads.inner:
+            self.inner[id(inner)] = known
+            if id(inner) in self.codes:
+                self.visit_globals(inner, known)
         for key in sorted(reads.globals):
-            self.watch_global(key, known)
+            self.watch_global(key, known, reads)
+        for key in sorted(reads.stored_globals):
+            self.note_written("item", known, key, known.get(key, ABSENT), f"the global {key}")
         for module in sorted(reads.modules):
             self.visit_import(module, known.get("__package__") or "")
         return 0
 
-    cdef int watch_global(self, str key, known) except -1:
+    cdef int watch_global(self, str key, known, Reads reads) except -1:
         held = known.get(key, ABSENT)
         self.watch("item", known, key, held, f"the global {key}")
         if held is not ABSENT:
@@ -515,7 +582,8 @@ cdef class Walk:
         if key in CHANGING_BUILTINS and own.get(key) is getattr(builtins, key):
             raise Untrackable(f"it calls {key}")
         self.watch("item", own, key, own.get(key, ABSENT), f"the builtin {key}")
-        self.later(key, own.get(key))
+        if key not in BY_SECOND:    # whose names are known, as it is called at once
+            self.later(key, own.get(key))
         return 0
 
     cdef int visit_import(self, str name, package) except -1:
@@ -531,7 +599,7 @@ cdef class Walk:
 
     cdef int watch_slots(self, name, x, frozenset keys) except -1:
         """What a function or a class is called and described by, as far as code may ask."""
-        for key in sorted(self.may_be_asked(keys)):
+        for key in sorted(self.may_ask(keys)):
             try:
                 held = object_attribute(x, key)
             except Exception:       # where annotations are worked out when they are asked for
@@ -541,63 +609,95 @@ cdef class Walk:
         return 0
 
     def visit_module(self, name, x):
-        """Those items of a module that any code names, once all code is known."""
-        self.waiting.append((self.visit_items_of_module, (name, x)))
+        """Those items of a module that any code names."""
+        self.when_asked(Walk.visit_items_of_module, name, x, vars(x))
 
-    def visit_items_of_module(self, name, x):
-        cdef dict known = vars(x)
+    def visit_items_of_module(self, name, x, dict known not None, set names not None, set stored not None):
         library = is_library(known.get("__file__") or "") or known.get("__name__") in sys.builtin_module_names
-        asked = self.met_names()
         if (self.calls_by_name and is_changing(x.__name__)) or (self.by_name and x.__name__ in ONLY_CHANGING):
             raise Untrackable(f"it may call anything that {name} has, by a name that is computed")
         if self.by_name and not library:
-            asked = asked | set(known)
-        if not library and not asked <= known.keys():
-            asked = asked | {"__getattr__"}     # which gives the others
-        for key in sorted(asked):
+            names = names | set(known)
+        if not library and not names <= known.keys():
+            names = names | {"__getattr__"}     # which gives the others
+        for key in sorted(names):
             if key in known:
                 self.watch("item", known, key, known[key], f"{name}.{key}")
                 self.later(f"{name}.{key}", known[key])
             elif self.handles or self.by_name:
                 self.watch("item", known, key, ABSENT, f"{name}.{key}")
+        for key in stored:
+            if not library or key in known:
+                self.note_written("item", known, key, known.get(key, ABSENT), f"{name}.{key}")
 
     def check_function(self, name, x):
-        """Raise for a function that gives something else at every call."""
+        """Raise for a function that gives something else at every call, and may be called where nothing tells."""
         if is_changing(getattr(x, "__module__", None)) and x.__name__ not in STEADY:
-            raise Untrackable(f"it may call {name}")
+            key = name.rpartition(".")[2]
+            if key in self.values or not key.isidentifier():
+                raise Untrackable(f"it may call {name}")
 
     # ---- classes and objects
 
     def visit_class(self, name, x):
         """What a class of the user's, and those it derives from, say of the names that any code names."""
-        if module_of(x) == "datetime" and NOW & self.met_names():
+        cdef dict said = {}
+        cdef tuple own = tuple([cls for cls in mro_of(x) if not is_library_class(cls)])
+        if module_of(x) == "datetime" and not NOW.isdisjoint(self.values):
             raise Untrackable(f"it may ask {name} for the time")
-        own = [cls for cls in mro_of(x) if not is_library_class(cls)]
         if not own:
             return
-        if self.by_name:
-            for cls in own:
-                self.watch("content", vars(cls), None, tuple(vars(cls)), f"the names of {cls.__name__}")
-        said = {}
         for cls in mro_of(x)[-2::-1]:
             said.update(vars(cls))
-        special = {key for cls in own for key in vars(cls) if key.startswith("__") and callable(vars(cls)[key])}
-        met = self.met_names()
-        names = special | (set(said) if self.by_name else met.intersection(said)) | WITHOUT
-        if self.asks_callable:
-            names.add("__call__")
         for cls in own:
-            self.watch_slots(cls.__name__, cls, SLOTS_OF_CLASSES)
-        if self.handles or answers_any_name(x) or answers_any_name(type(x)):
-            names |= met
-        keys = tuple(sorted(names))
-        self.watch("class", x, keys, tuple([said.get(key, vars(object).get(key, ABSENT)) for key in keys]), name)
-        for key in keys:
-            self.later(f"{name}.{key}", said.get(key))
+            for key, held in vars(cls).items():
+                if key.startswith("__") and key not in DESCRIBING:
+                    self.watch_special(name, x, key, said[key])
+        for key in WITHOUT:
+            self.watch_said(name, x, key, said)
+        self.when_asked(Walk.visit_names, name, x, said)
         if isinstance(x, enum.EnumMeta):    # whose members are found by name, by value and one after another, too
             self.later(f"the members of {name}", said["_member_map_"])
         if type(x) is not type:
             self.later(f"the class of {name}", type(x))
+
+    cdef int watch_special(self, name, x, key, held) except -1:
+        """What Python itself looks for in a class: a function counts once its code is entered."""
+        self.later(f"{name}.{key}", held)
+        code = held.__code__ if type(held) is types.FunctionType else None
+        if code is None or id(code) in self.codes or is_library(code.co_filename):
+            self.watch("said", x, key, held, f"{name}.{key}")
+        else:
+            self.methods.setdefault(id(code), []).append(("said", x, key, held, f"{name}.{key}"))
+        return 0
+
+    cdef int watch_said(self, name, x, key, dict said) except -1:
+        held = said.get(key, vars(object).get(key, ABSENT))
+        self.watch("said", x, key, held, f"{name}.{key}")
+        self.later(f"{name}.{key}", held)
+        return 0
+
+    def visit_names(self, name, x, dict said not None, set names not None, set stored not None):
+        """What a class says of names."""
+        cdef tuple own = tuple([cls for cls in mro_of(x) if not is_library_class(cls)])
+        found = names.intersection(said)
+        if self.by_name:
+            found = set(said)
+            for cls in own:
+                self.watch("content", vars(cls), None, tuple(vars(cls)), f"the names of {cls.__name__}")
+        elif self.handles or answers_any_name(x) or answers_any_name(type(x)):
+            found = names
+        if self.asks_callable:
+            found = found | {"__call__"}
+        for cls in own:
+            self.watch_slots(cls.__name__, cls, SLOTS_OF_CLASSES)
+            for key in found.intersection(vars(cls)):   # which `super` finds, too
+                if cls is not x and key:
+                    self.later(cls.__name__, cls)
+        for key in sorted(found):
+            self.watch_said(name, x, key, said)
+        for key in stored:
+            self.note_written("said", x, key, said.get(key, ABSENT), f"{name}.{key}")
 
     cdef int visit_instance(self, name, x) except -1:
         """An object of a class: its attributes."""
@@ -607,39 +707,38 @@ cdef class Walk:
         self.later(kind.__name__, kind)
         held = object_attribute(x, "__dict__")
         if type(held) is dict:
-            self.waiting.append((self.visit_attributes, (name, x, held)))
-        for key in slots_of(kind):
-            value = object_attribute(x, key)
-            self.watch("slot", x, key, value, f"{name}.{key}")
-            self.later(f"{name}.{key}", value)
+            self.when_asked(Walk.visit_attributes, name, x, held)
+        slots = slots_of(kind)
+        if slots:
+            self.when_asked(Walk.visit_slots, name, x, slots)
         return 0
 
-    def visit_attributes(self, name, x, dict held not None):
+    def visit_slots(self, name, x, list slots not None, set names not None, set stored not None):
+        """Those slots of an object that any code names; all of them where code in C may read them."""
+        every = self.by_name or has_library_base(type(x))
+        for key in slots:
+            if every or key in names or key in self.names:
+                value = object_attribute(x, key)
+                self.watch("slot", x, key, value, f"{name}.{key}")
+                self.later(f"{name}.{key}", value)
+            elif key in stored:
+                self.note_written("slot", x, key, object_attribute(x, key), f"{name}.{key}")
+
+    def visit_attributes(self, name, x, dict held not None, set names not None, set stored not None):
         """Those attributes of an object that any code names."""
         kind = type(x)
         if kind is types.FunctionType:
             self.watch_slots(name, x, SLOTS_OF_FUNCTIONS)
+            if self.may_ask(CALLED):
+                self.visit_call(name, x)
         if self.by_name or (not is_among(kind, FUNCTIONS) and has_library_base(kind)):
-            if is_global_generator(held.get("_random_state")) and not self.may_be_asked(ITS_GENERATOR):
-                self.visit_distribution(name, held)
-            else:
-                self.later(f"the attributes of {name}", held)
+            self.later(f"the attributes of {name}", held)
             return
-        names = self.met_names()
-        if held:
-            names = names | BY_INSPECT.intersection(held)
         if not (self.handles or answers_any_name(kind)):
             names = names.intersection(names_of(kind)) | names.intersection(held)
-        keys = tuple(sorted(names))
-        if keys:
-            self.watch("attributes", x, keys, tuple([held.get(key, ABSENT) for key in keys]), f"an attribute of {name}")
-        for key in keys:
-            self.later(f"{name}.{key}", held.get(key))
-
-    cdef int visit_distribution(self, name, dict held) except -1:
-        """All attributes of a distribution of SciPy's but NumPy's global generator: who draws from that is seen."""
-        self.watch("mapping", held, None, tuple([part for item in held.items() for part in item]), name)
-        for key, x in held.items():
-            if key != "_random_state":
-                self.later(f"{name}.{key}", x)
-        return 0
+        for key in sorted(names):
+            found = held.get(key, ABSENT)
+            self.watch("attribute", x, key, found, f"an attribute of {name}" if found is ABSENT else f"{name}.{key}")
+            self.later(f"{name}.{key}", found)
+        for key in stored:
+            self.note_written("attribute", x, key, held.get(key, ABSENT), f"{name}.{key}")

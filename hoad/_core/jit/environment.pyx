@@ -8,6 +8,7 @@ run.
 import numpy as np
 
 from cpython.object cimport PyObject
+from libc.stdint cimport uint64_t
 from libc.string cimport memcmp
 
 cimport numpy as cnp
@@ -36,8 +37,27 @@ cdef extern from "Python.h":
     PyObject* _PyType_Lookup(PyTypeObject*, PyObject*) noexcept
     double PyFloat_AS_DOUBLE(object) noexcept
 
+cdef extern from *:
+    """
+    /* A number that is another one after each change of a dict, or of a class or of one that it derives from: what was
+       compared at this number holds. 0 where there is none. */
+    #if PY_VERSION_HEX < 0x030E0000
+    #define HOAD_DICT_VERSION(dict) (((PyDictObject *)(dict))->ma_version_tag)
+    #else
+    #define HOAD_DICT_VERSION(dict) 0
+    #endif
+    #if PY_VERSION_HEX < 0x030D0000
+    #define HOAD_CLASS_VERSION(cls) (((PyTypeObject *)(cls))->tp_flags & Py_TPFLAGS_VALID_VERSION_TAG \
+                                     ? ((PyTypeObject *)(cls))->tp_version_tag : 0)
+    #else
+    #define HOAD_CLASS_VERSION(cls) (((PyTypeObject *)(cls))->tp_version_tag)
+    #endif
+    """
+    uint64_t HOAD_DICT_VERSION(PyObject*) noexcept
+    uint64_t HOAD_CLASS_VERSION(PyObject*) noexcept
+
 cdef enum GuardKind:
-    ITEM            # owner[key] of a dict, or that it has none
+    ITEMS           # of these keys, in a dict, or that it has none
     CELL            # what a closure cell holds
     ATTRIBUTES      # of these names, in the dictionary of an object
     SLOT            # one attribute that lies in a slot
@@ -52,9 +72,11 @@ cdef enum GuardKind:
     FLAGS           # flags and strides of an array
     CACHE           # items of a dict that only grows, in their order, whatever came after them
 
-KINDS = {"item": ITEM, "cell": CELL, "attributes": ATTRIBUTES, "slot": SLOT, "class": CLASS, "type": TYPE,
+KINDS = {"item": ITEMS, "cell": CELL, "attribute": ATTRIBUTES, "slot": SLOT, "said": CLASS, "type": TYPE,
          "function": FUNCTION, "list": LIST, "mapping": MAPPING, "content": CONTENT, "array": ARRAY, "layout": LAYOUT,
          "flags": FLAGS, "cache": CACHE}
+# Of these, all keys of one owner are compared at once.
+cdef frozenset JOINED = frozenset(["item", "attribute", "said"])
 
 cdef str DICT = "__dict__"
 
@@ -73,20 +95,21 @@ cdef PyObject* NOTHING = <PyObject*>ABSENT
 cdef class Environment:
     """What was read, as it was."""
 
-    def __cinit__(self, list watches not None):
+    def __cinit__(self, watches not None):
         """Of (kind, owner, key, expected, name) each; `expected` is `ABSENT` where there was nothing."""
         cdef int k
-        self.alive = watches
-        self.size = len(watches)
+        self.alive = joined(watches)
+        self.size = len(self.alive)
         self.watches = <ValueGuard*>take(max(1, self.size) * sizeof(ValueGuard))
         if self.watches == NULL:
             raise MemoryError
         for k in range(self.size):
-            kind, owner, key, expected, _ = watches[k]
+            kind, owner, key, expected, _ = self.alive[k]
             self.watches[k].kind = KINDS[kind]
             self.watches[k].owner = <PyObject*>owner
             self.watches[k].key = <PyObject*>key
             self.watches[k].expected = <PyObject*>expected
+            self.watches[k].version = 0
 
     def __dealloc__(self):
         give(self.watches, max(1, self.size) * sizeof(ValueGuard))
@@ -98,7 +121,32 @@ cdef class Environment:
         for j in range(self.size if k < 0 else 0):
             if self.watches[j].kind == CACHE and has_grown(&self.watches[j]):
                 return self.alive[j][4]
-        return None if k < 0 else self.alive[k][4]
+        return None if k < 0 else self.name_of(k)
+
+    cdef object name_of(self, int k):
+        """The name of what is not as it was in guard k."""
+        cdef Py_ssize_t j
+        kind, owner, keys, expected, names = self.alive[k]
+        if kind not in JOINED:
+            return names
+        for j in range(len(<tuple>keys)):
+            if not holds_key(&self.watches[k], j):
+                return (<tuple>names)[j]
+        return (<tuple>names)[0]
+
+    def has_same(self, Environment other not None):
+        """Whether this guards the same as another environment, by the same values."""
+        cdef int k
+        if self.size != other.size:
+            return False
+        for k in range(self.size):
+            if self.watches[k].kind != other.watches[k].kind or self.watches[k].owner != other.watches[k].owner:
+                return False
+            if self.watches[k].kind == ARRAY or self.watches[k].kind == LAYOUT or self.watches[k].kind == FLAGS:
+                continue        # which is as it was by both
+            if not same(self.alive[k][2], other.alive[k][2]) or not same(self.alive[k][3], other.alive[k][3]):
+                return False
+        return True
 
     def changed_arrays(self):
         """The arrays that hold something else than they did."""
@@ -129,6 +177,31 @@ cdef class Environment:
             if not holds(&self.watches[k]):
                 return k
         return -1
+
+
+cdef list joined(watches):
+    """Guards, with those of the keys of one owner as one."""
+    cdef dict groups = {}
+    cdef list found = []
+    for guard in watches:
+        kind, owner, key, expected, name = <tuple>guard
+        if kind not in JOINED:
+            found.append(guard)
+            continue
+        place = kind, id(owner)
+        if place not in groups:
+            groups[place] = owner, [], [], []
+            found.append(place)
+        _, keys, values, names = <tuple>groups[place]
+        keys.append(key)
+        values.append(expected)
+        names.append(name)
+    return [guard if len(<tuple>guard) > 2 else all_of(guard[0], groups[guard]) for guard in found]
+
+
+cdef tuple all_of(kind, tuple group):
+    owner, keys, values, names = group
+    return kind, owner, tuple(keys), tuple(values), tuple(names)
 
 
 cdef inline bint is_same(PyObject* found, PyObject* expected) except -1:
@@ -176,16 +249,14 @@ cdef bint all_same(PyObject* found, PyObject* expected) except -1:
 
 cdef bint holds(ValueGuard* w) except -1:
     """Whether a guard finds what was there."""
-    if w.kind == ITEM:
-        return is_same(PyDict_GetItemWithError(w.owner, w.key), w.expected)
+    if w.kind == ITEMS or w.kind == CLASS:
+        return holds_versioned(w)
     if w.kind == CELL:
         return is_same(PyCell_GET(w.owner), w.expected)
     if w.kind == TYPE:
         return <PyObject*>Py_TYPE(w.owner) == w.expected
     if w.kind == FUNCTION:
         return holds_function(w)
-    if w.kind == CLASS:
-        return holds_class(w)
     if w.kind == ATTRIBUTES:
         return holds_attributes(w)
     if w.kind == LIST:
@@ -228,13 +299,28 @@ cdef bint holds_function(ValueGuard* w) except -1:
             and (NOTHING if keywords == NULL else keywords) == PyTuple_GET_ITEM(w.expected, 2))
 
 
-cdef bint holds_class(ValueGuard* w) except -1:
+cdef bint holds_versioned(ValueGuard* w) except -1:
+    """Whether a dict or a class has what it had; nothing is looked up in one that has not changed since."""
+    cdef uint64_t version = HOAD_DICT_VERSION(w.owner) if w.kind == ITEMS else HOAD_CLASS_VERSION(w.owner)
     cdef Py_ssize_t k
+    if version == w.version and version != 0:
+        return True
     for k in range(PyTuple_GET_SIZE(w.key)):
-        if not is_same(_PyType_Lookup(<PyTypeObject*>w.owner, PyTuple_GET_ITEM(w.key, k)),
-                       PyTuple_GET_ITEM(w.expected, k)):
+        if not holds_key(w, k):
             return False
+    w.version = version
     return True
+
+
+cdef bint holds_key(ValueGuard* w, Py_ssize_t k) except -1:
+    """Whether one of the keys has what it had."""
+    cdef PyObject* key = PyTuple_GET_ITEM(w.key, k)
+    if w.kind == ITEMS:
+        return is_same(PyDict_GetItemWithError(w.owner, key), PyTuple_GET_ITEM(w.expected, k))
+    if w.kind == CLASS:
+        return is_same(_PyType_Lookup(<PyTypeObject*>w.owner, key), PyTuple_GET_ITEM(w.expected, k))
+    attributes = PyObject_GenericGetAttr(<object>w.owner, DICT)
+    return is_same(PyDict_GetItemWithError(<PyObject*>attributes, key), PyTuple_GET_ITEM(w.expected, k))
 
 
 cdef bint holds_attributes(ValueGuard* w) except -1:

@@ -17,14 +17,17 @@ import pytest
 
 import hoad
 import hoad._pytree.arguments as arguments_module
-from hoad._core.jit.capture_analysis import reads_of
+from hoad._core.jit.code_names import reads_of
 from hoad._pytree.arguments import parameters
 
 KINDS = {
     "globals": ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"),
+    "stored_globals": ("STORE_GLOBAL", "DELETE_GLOBAL"),
     "attributes": ("LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM", "LOAD_SUPER_ATTR"),
+    "stored": ("STORE_ATTR", "DELETE_ATTR"),
     "modules": ("IMPORT_NAME",),
 }
+BY_NAME = ("getattr", "hasattr", "setattr", "delattr")
 
 
 def code_within(code: types.CodeType) -> list[types.CodeType]:
@@ -38,12 +41,47 @@ def test_names_are_those_that_dis_finds(module: types.ModuleType) -> None:
     assert file is not None
     with open(file, encoding="utf-8") as source:
         code = compile(source.read(), file, "exec")
-    steps = [step for inner in code_within(code) for step in dis.get_instructions(inner)]
+    for inner in code_within(code):
+        steps = list(dis.get_instructions(inner))
+        found = reads_of(inner)
+        for kind, names in KINDS.items():
+            named = {step.argval for step in steps if step.opname in names}
+            constants = getattr(found, kind) - named  # by getattr and the like
+            assert named <= getattr(found, kind)
+            assert not constants or found.globals.intersection(BY_NAME)
+            assert constants <= {x for x in inner.co_consts if isinstance(x, str)}
+        raises = any(step.opname in ("SETUP_FINALLY", "PUSH_EXC_INFO") for step in steps)
+        assert found.handles == (raises or not found.globals.isdisjoint(BY_NAME))
+        assert len(found.inner) + 1 == len(code_within(inner))
+
+
+@pytest.mark.parametrize(
+    ("text", "read", "stored", "computes"),
+    [
+        ("getattr(x, 'a')", {"a"}, set(), False),
+        ("getattr(x.b.c, 'a', 1.0)", {"a", "b", "c"}, set(), False),
+        ("hasattr(x, 'a') and hasattr(x, 'b')", {"a", "b"}, set(), False),
+        ("setattr(x, 'a', y.b)", {"b"}, {"a"}, False),
+        ("setattr(x, 'a', getattr(x, 'b'))", {"b"}, set(), True),
+        ("delattr(x, 'a')", set(), {"a"}, False),
+        ("getattr(x, name)", set(), set(), True),
+        ("getattr(x, 'a' + name)", set(), set(), True),
+        ("getattr(x, f'a{name}')", set(), set(), True),
+        ("getattr(x(), 'a')", set(), set(), True),
+        ("getattr(x if y else z, 'a')", set(), set(), True),
+        ("getattr(*x)", set(), set(), True),
+        ("map(getattr, x, y)", set(), set(), True),
+        ("getattr", set(), set(), True),
+        ("getattr(x, 'a') + getattr(x, name)", {"a"}, set(), True),
+    ],
+)
+@pytest.mark.parametrize("within", ["{}", "def f(x, y, z, name):\n    return {}"], ids=["globals", "arguments"])
+def test_names_that_are_constants(text: str, read: set[str], stored: set[str], computes: bool, within: str) -> None:
+    code = code_within(compile(within.format(text), "text", "exec"))[-1]
     found = reads_of(code)
-    for kind, names in KINDS.items():
-        assert getattr(found, kind) == {step.argval for step in steps if step.opname in names}
-    assert found.handles == any(step.opname in ("SETUP_FINALLY", "PUSH_EXC_INFO") for step in steps)
-    assert len(found.inner) + 1 == len(code_within(code))
+    assert found.computes == computes
+    assert found.stored == stored
+    assert found.attributes == read if not computes else found.attributes >= read
 
 
 def test_names_beyond_the_first_256() -> None:
