@@ -89,6 +89,7 @@ EXTENSIONS = [
     "jit.code_names",
     "jit.capture_analysis",
     "jit.environment",
+    "jit.effects",
     "jit.jit_cache",
 ]
 
@@ -122,6 +123,7 @@ REPLAY = [
     "lower.transpose_elimination",
     "lower.vectorize",
     "taylor.series",
+    "jit.effects",
     "jit.environment",
     "jit.jit_cache",
 ]

@@ -21,7 +21,7 @@ import numpy as np
 from hoad._core.graph.primitive import Primitive
 from hoad._core.jit.capture_analysis import Untrackable, Walk
 from hoad._core.jit.code_names import reads_of
-from hoad._core.jit.environment import Environment
+from hoad._core.jit.environment import ABSENT, Environment
 from hoad._core.jit.jit_cache import Jitted
 from hoad._ops.primitives import DISPATCHED, known_primitive
 from hoad._program.program import Program
@@ -57,9 +57,16 @@ class Reader(Walk):
         super().__init__(VISITS, WHOLE, MOST_WATCHES, codes or {})
         self.walk(list(roots))
 
-    def environment(self, live: Iterable[np.ndarray[Any, Any]] = ()) -> Environment:
-        """All that was read as it was before; of arrays that are read live, only their shapes and dtypes."""
-        watches = dict(self.watches)
+    def environment(
+        self, live: Iterable[np.ndarray[Any, Any]] = (), written: Iterable[tuple[str, int, Any]] = ()
+    ) -> Environment:
+        """All that was read as it was before, and what may have been written but is as it was.
+
+        Of arrays that are read live, only their shapes and dtypes; nothing of places that a replay writes to.
+        """
+        watches = {place: guard for place, guard in self.written.items() if guard[3] is not ABSENT} | self.watches
+        for place in written:
+            watches.pop(place, None)
         for array in live:
             key = "array", id(array), None
             layout = np.broadcast_to(np.empty((), array.dtype), array.shape)

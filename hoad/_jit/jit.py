@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import gc
 import importlib
 import sys
-import types
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -31,7 +31,8 @@ from hoad._core.base.where import is_library
 from hoad._core.graph.inspect import guard_rows
 from hoad._core.graph.primitive import load_tables
 from hoad._core.graph.tape import AbstractValue, intern_aval
-from hoad._core.jit.capture_analysis import UNCHANGED, Outer, Untrackable
+from hoad._core.jit.capture_analysis import Outer, Untrackable, put
+from hoad._core.jit.effects import Effects, PlaceTrace
 from hoad._core.jit.environment import Environment
 from hoad._core.jit.jit_cache import CallSignature, CompiledTrace, Jitted, Zeros
 from hoad._core.record.recording import Recording, differentiating
@@ -39,16 +40,18 @@ from hoad._core.trace.coerce import check_class, holds_traced
 from hoad._core.trace.context import WATCHERS, running
 from hoad._core.trace.errors import note_origin
 from hoad._core.trace.traced import graph_of, is_traced
+from hoad._jit.effects import Undone, find_effects
 from hoad._jit.environment_reader import Reader
 from hoad._jit.escapes import Stores
 from hoad._jit.rebinding import Rebinding, are_alike, rebinding_of
+from hoad._jit.results import Results, into
 from hoad._program.program import Program
 from hoad._program.tape import Tape
-from hoad._program.trace import is_number, recorder_among, telling_of_objects
+from hoad._program.trace import recorder_among, telling_of_objects
 from hoad._pytree.arguments import FLOAT64, Key, Parameters, called, check_argument, check_function, parameters
-from hoad._pytree.containers import Forms, Structure, flatten, kind_of, leaves_of, parts_where, regrouped
+from hoad._pytree.containers import Structure, flatten, kind_of, leaves_of
 from hoad._transform.programs import without_guards
-from hoad.errors import ArgumentError, DTypeError, JitWarning, ShapeError, TracedValueError, count
+from hoad.errors import ArgumentError, JitWarning, TracedValueError, count
 
 MOST_RECORDINGS = 16  # of one signature
 MOST_CHANGES = 2  # recordings of a signature that change one thing, as caches are filled; then the function does so
@@ -170,6 +173,17 @@ class _Changes(str):
     asks = False
 
 
+class _Follows(str):
+    """Why a recording was not kept: whether it reads what it changes is to be seen, by the `names` that code has."""
+
+    names: set[str]
+
+    def __new__(cls, what: str, names: set[str]) -> _Follows:
+        made = super().__new__(cls, f"it changes {what}, which it reads")
+        made.names = names
+        return made
+
+
 class _Driver:
     """What a jitted function asks where nothing that was recorded fits a call."""
 
@@ -184,6 +198,7 @@ class _Driver:
         self.f, self.argnums, self.argnames, self.threads = f, argnums, argnames, threads
         self.zeros = Zeros() if keep_zeros else None
         self.refusal: str | None = None  # why nothing is recorded for other signatures
+        self.follows: set[str] = set()  # names of what it writes to, where reads are looked for one by one
         self.stores = False  # whether f keeps what it computes, or counts, so that it is called with plain numbers
         known = parameters(f)
         self.positional, self.is_known = known.positional, known.is_known
@@ -266,7 +281,7 @@ class _Driver:
         """What a call gives that was not a replay."""
         if self.zeros is not None:
             self.zeros.other()
-        return _into(out, result)
+        return into(out, result)
 
     def program(self, jitted: Jitted, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Program:
         """The program of a call."""
@@ -353,6 +368,8 @@ class _Driver:
             return given.plainly() if made.asks else result
         elif isinstance(made, str):
             signature.reasons.append(made)
+            if isinstance(made, _Follows):
+                self.follows |= made.names
         else:
             signature.recorded = [made, *signature.recorded]
             signature.latest = made
@@ -404,7 +421,7 @@ class _Given:
         if not driver.is_known:
             driver.check_given(args, kwargs)
         self.f, self.args, self.kwargs = driver.f, args, kwargs
-        self.threads, self.zeros = driver.threads or 0, driver.zeros
+        self.threads, self.zeros, self.follows = driver.threads or 0, driver.zeros, driver.follows
         self.keeps = False  # whether traced values outlived a call
         self.keys: list[Key] = [*range(len(args)), *kwargs]
         self.structures: list[Structure | None] = []
@@ -491,7 +508,7 @@ class _Given:
                 if not d.nested:
                     d.graph.is_guarded = True  # errors speak of jit, not of a derivative
                 returned = self.run(*self.entered(d))
-                results = _Results(d, returned)
+                results = Results(d, returned)
                 del returned
                 self.keeps = bool(d.alive) and not d.nested
                 if self.keeps:
@@ -518,7 +535,8 @@ class _Given:
         """What is recorded at these arguments, or why it, or any other, cannot be kept; and what the function gives."""
         reader = self.reader()
         made, result = self.traced(signature, reader)
-        live = self.live(signature, reader) if isinstance(made, CompiledTrace) else []
+        able = isinstance(made, CompiledTrace) and made.effects is None  # as the function runs once more
+        live = self.live(signature, reader) if able else []
         return (self.read_live(signature, reader, live, result) if live else None) or made, result
 
     def live(self, signature: CallSignature, reader: Reader) -> list[Any]:
@@ -561,15 +579,20 @@ class _Given:
         A rebinding enters no code that the function did not enter, of which the reader knows all.
         """
         told = reader if rebinding is None else Reader([], reader.codes)
+        trace = PlaceTrace(self.follows, reader) if self.follows else None
         with differentiating(nested=False) as d:
             d.graph.is_guarded = True
             inputs = self.entered(d)
             kept: list[str] = []
+            written: list[tuple[Any, Any]] = []
 
             def look(known: list[Any]) -> bool:
-                """Find what is kept before a plain call puts numbers there; no more than these are alive otherwise."""
+                """Before a plain call: put back what is written, and find what is kept besides."""
+                if trace is not None:
+                    trace.stop()
+                written.extend(reader.put_back())
                 stores = Stores(d.graph, (), reader)
-                if d.alive > len({id(x) for x in known if stores.is_own(x)}):
+                if d.alive > len({id(x) for x in (*known, *leaves_of(written)) if is_traced(x) and stores.is_own(x)}):
                     kept.extend(stores.found())
                 steady = watch.is_steady() and reader.drawn() is None
                 return steady and reader.environment().change() is None  # or a plain call would change it again
@@ -577,38 +600,59 @@ class _Given:
             if rebinding is not None:
                 rebinding.fill([d.input(array) for array in live])
             needed = never if live else lambda: are_needed(list(reader.codes.values()), list(reader.met.values()))
-            with CallWatch(told) as watch, comparing(needed, look):
+            with CallWatch(told) as watch, comparing(needed, look), trace or contextlib.nullcontext():
                 asks = lambda: is_comparing() or watch.unknown is not None  # noqa: E731
                 returned = self.run(*inputs, f=self.f if rebinding is None else rebinding.f, asks=asks)
-            results = _Results(d, returned)
-            values = d.compute(results.operands)
+            for guard, value in written:
+                put(guard, value)
+            written.clear()
+            results = Results(d, returned)
+            found = find_effects(d, results, reader, trace)
+            operands = results.operands if isinstance(found, Undone) else found.operands
+            values = d.compute(operands)
+            effects = None if isinstance(found, Undone) or not found.effects else Effects(found.effects)
+            if effects is not None:
+                effects.put(values)
             del inputs, returned
             if rebinding is not None:
                 rebinding.fill(live)
             stores = self.stored(d, reader, kept) if d.alive or kept else None
             d.keep()
             d.drop_arrays()
+        given = values[: len(results.operands)]
+        if isinstance(found, Undone) and found.names is not None:
+            return _Follows(found.what, found.names), results.arranged(given)
         if stores is not None:
-            return stores, results.arranged(values)
+            return stores, results.arranged(given)
         graph = d.graph
-        window = (0, d.size, 0, d.guards)
-        tape = Tape(graph, window, d.inputs, results.operands, "primal", results.single, gives=results.gives)
-        tape._source = None if live else (self.kept(), {})
-        program = Program([tape])
-        environment = reader.environment(live)
+        environment = reader.environment(live, () if isinstance(found, Undone) else found.places)
         why = self.obstacle(reader, environment, watch, bool(graph.has_raised))
         if why is not None:
-            return why, results.arranged(values)
+            return why, results.arranged(given)
         if len(told.codes) > len(reader.codes):
-            return Untrackable("its rebinding runs other code"), results.arranged(values)
-        arrange = None if results.single and results.gives is None else results.arranged
+            return Untrackable("its rebinding runs other code"), results.arranged(given)
+        single = results.single and len(operands) == 1
+        window = (0, d.size, 0, d.guards)
+        gives = results.gives if effects is None else None
+        tape = Tape(graph, window, d.inputs, operands, "primal", single, gives=gives)
+        tape._source = None if live or effects is not None else (self.kept(), {})
+        program = Program([tape])
         environment = _shared(signature, environment, live)
         environment.share(graph)
-        lowered, constant = program._lowered(), results.has_constants
         made = CompiledTrace(
-            program, lowered, environment, list(live), arrange, _into, constant, self.threads, self.zeros
+            program,
+            program._lowered(),
+            environment,
+            list(live),
+            None if results.single and results.gives is None else results.arranged,
+            into,
+            results.has_constants,
+            self.threads,
+            self.zeros,
+            effects,
+            len(results.operands),
         )
-        return made, results.arranged(values)
+        return made, results.arranged(given)
 
     def obstacle(
         self, reader: Reader, environment: Environment, watch: CallWatch, has_raised: bool
@@ -719,67 +763,3 @@ def _check_static(name: str, value: Any) -> None:
             f"jit: argument {name} is static, so that f is recorded for each of its values, but a "
             f"{type(value).__name__} is not hashable. Pass a tuple, or leave it out of the static arguments."
         ) from None
-
-
-# ---- what a function gives ------------------------------------------------------------------------------------------
-
-
-class _Results:
-    """What a function returned: its numbers as operands, and what else there is around them."""
-
-    def __init__(self, d: Recording, returned: Any) -> None:
-        self.single = type(returned) is not tuple or not all(map(_is_output, returned)) or not returned
-        if self.single and not _is_output(returned):
-            parts, outputs = parts_where(returned, _is_output)
-            for constant in parts.constants:
-                _check_constant(constant)
-            self.gives: Forms | None = [parts]
-            self.has_constants = any(map(is_number, parts.constants))  # that `out` has arrays for
-        else:
-            self.gives, self.has_constants = None, False
-            outputs = [returned] if self.single else list(returned)
-        self.operands = [d.operand(x) for x in outputs]
-
-    def arranged(self, values: list[Any]) -> Any:
-        """What the function gave, with these values."""
-        if self.gives is not None:
-            return regrouped(values, self.gives, constants=True)[0]
-        return values[0] if self.single else tuple(values)
-
-
-def _is_output(x: Any) -> bool:
-    """Whether something that a function returned is computed by its program, or made anew at every call."""
-    if is_traced(x):
-        return True
-    return isinstance(x, np.ndarray) and (x.dtype.kind in "biufc" or holds_traced(x))
-
-
-def _check_constant(x: Any) -> None:
-    """Raise for what cannot be given again as it is."""
-    if isinstance(x, (*UNCHANGED, np.generic, type, types.ModuleType, types.BuiltinFunctionType)):
-        return
-    raise Untrackable(
-        f"it returns an object of class {type(x).__name__}, which may change, or be expected to be a new one"
-    )
-
-
-def _into(out: Any, result: Any) -> Any:
-    """Write a result to arrays."""
-    if out is None:
-        return result
-    targets, values = out if type(out) is tuple else (out,), [x for x in leaves_of(result) if is_number(x)]
-    if len(targets) != len(values):
-        raise ArgumentError(f"jit was given {count(len(targets), 'array')} as out for {count(len(values), 'result')}.")
-    found = [np.array(value) for value in values]  # one may lie where another is written
-    for k, (target, value) in enumerate(zip(targets, found, strict=True)):
-        if type(target) is not np.ndarray:
-            raise ArgumentError(f"jit writes output {k} to an array, but out holds {type(target).__name__}.")
-        if target.shape != value.shape:
-            raise ShapeError(f"output {k} has shape {value.shape}, but out has shape {target.shape}.")
-        if target.dtype.newbyteorder("=") != value.dtype.newbyteorder("="):
-            raise DTypeError(f"output {k} has dtype {value.dtype}, but out has {target.dtype}.")
-        if not target.flags.writeable:
-            raise ArgumentError(f"out, for output {k}, is read-only.")
-    for target, value in zip(targets, found, strict=True):
-        target[...] = value
-    return out

@@ -21,7 +21,7 @@ import numpy as np
 from hoad._core.trace.traced import graph_of, is_traced
 from hoad._core.base.call_watch import CHANGING, STEADY, state_of_generator
 from hoad._core.base.where import is_library, standard_name
-from hoad._core.jit.environment import ABSENT
+from hoad._core.jit.environment import ABSENT, PLACES, found_at, put_at
 
 from hoad.errors import TracedValueError
 
@@ -29,6 +29,7 @@ from cpython.object cimport PyObject
 
 from hoad._core.base.call_watch cimport EnteredCode
 from hoad._core.jit.code_names cimport Reads, reads_of
+from hoad._core.jit.environment cimport same
 
 cdef extern from "Python.h":
     ctypedef struct PyTypeObject:
@@ -272,6 +273,14 @@ class Outer(Exception):
     """A traced value of a derivative around the call."""
 
 
+def put(tuple guard not None, value):
+    """Let the place of a guard, or a list, hold something else."""
+    if guard[0] == "list":
+        (<list>guard[1])[:] = value
+    else:
+        put_at(guard[0], guard[1], guard[2], value)
+
+
 cdef class Walk(EnteredCode):
     """Meets every object that code which is entered can reach, and guards what that code may read of it.
 
@@ -287,6 +296,7 @@ cdef class Walk(EnteredCode):
     cdef readonly dict generators   # id: (name, generator of random numbers, its state)
     cdef readonly object refusal    # the first of what cannot be guarded
     cdef readonly bint has_begun    # whether code was entered
+    cdef set aliases                # ids of lists that were come to again
     cdef dict library               # id: (code of Python's library that was entered, whether it reads by such names)
     cdef dict functions             # id of code: [(name, function)] met
     cdef dict methods               # id of code: [guard of the place in a class where it is found by Python itself]
@@ -294,7 +304,7 @@ cdef class Walk(EnteredCode):
     cdef set names                  # of attributes that any code reads
     cdef set stored                 # of those that it assigns to
     cdef set values                 # by which functions are loaded other than to be called at once
-    cdef bint by_name               # any attribute may be read, by a name that is computed
+    cdef readonly bint by_name      # any attribute may be read, by a name that is computed
     cdef bint calls_by_name         # methods, by a name that is computed, where nothing sees the call
     cdef bint asks_callable         # whether an object can be called
     cdef bint handles               # exceptions, so that a name that is not there counts
@@ -312,7 +322,7 @@ cdef class Walk(EnteredCode):
         self.names, self.stored, self.values = set(), set(), set()
         self.codes, self.library, self.functions, self.methods, self.inner = dict(codes), {}, {}, {}, {}
         self.watches, self.written, self.met, self.generators = {}, {}, {}, {}
-        self.ahead, self.subjects = [], []
+        self.ahead, self.subjects, self.aliases = [], [], set()
         self.flags = self.asked()
 
     def walk(self, list roots not None):
@@ -425,6 +435,31 @@ cdef class Walk(EnteredCode):
                 return f"{name}, a {type(x).__name__}"
         return None
 
+    def changed(self):
+        """(guard, whether code reads that place) for each place that is not as it was, where an item can be put back."""
+        cdef list found = []
+        for places, is_read in ((self.watches, True), (self.written, False)):
+            for guard in places.values():
+                kind, owner, key, expected, _ = <tuple>guard
+                if kind in PLACES and not same(found_at(kind, owner, key), expected):
+                    found.append((guard, is_read))
+                elif kind == "list" and not same(tuple(owner), expected):
+                    found.append((guard, is_read))
+        return found
+
+    def put_back(self):
+        """Let places that have changed hold what they held; gives (guard, what they hold now) for each."""
+        cdef list found = []
+        for guard, _ in self.changed():
+            kind, owner, key, expected, _ = <tuple>guard
+            found.append((guard, tuple(owner) if kind == "list" else found_at(kind, owner, key)))
+            put(guard, expected)
+        return found
+
+    def is_aliased(self, x):
+        """Whether an object was come to by more than one way."""
+        return id(x) in self.aliases
+
     # ---- what was found
 
     def later(self, name, x):
@@ -459,7 +494,11 @@ cdef class Walk(EnteredCode):
         kind = type(x)
         if isinstance(x, CLOSED_CLASSES):
             raise Untrackable(f"it may read {name}, a {kind.__name__}, which can change unseen")
-        if id(kind) in PLAIN or x is ABSENT or id(x) in self.met:
+        if id(kind) in PLAIN or x is ABSENT:
+            return 0
+        if id(x) in self.met:
+            if kind is list:
+                self.aliases.add(id(x))
             return 0
         if has_fixed_names(kind) and isinstance(x, np.generic):
             return 0
@@ -650,7 +689,7 @@ cdef class Walk(EnteredCode):
         for cls in mro_of(x)[-2::-1]:
             said.update(vars(cls))
         for cls in own:
-            for key, held in vars(cls).items():
+            for key in vars(cls):
                 if key.startswith("__") and key not in DESCRIBING:
                     self.watch_special(name, x, key, said[key])
         for key in WITHOUT:
@@ -691,9 +730,8 @@ cdef class Walk(EnteredCode):
             found = found | {"__call__"}
         for cls in own:
             self.watch_slots(cls.__name__, cls, SLOTS_OF_CLASSES)
-            for key in found.intersection(vars(cls)):   # which `super` finds, too
-                if cls is not x and key:
-                    self.later(cls.__name__, cls)
+            if cls is not x and not found.isdisjoint(vars(cls)):    # what `super` finds, too
+                self.later(cls.__name__, cls)
         for key in sorted(found):
             self.watch_said(name, x, key, said)
         for key in stored:

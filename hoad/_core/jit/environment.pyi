@@ -9,6 +9,10 @@ from hoad._core.graph.tape import Graph
 
 KINDS: Final[dict[str, int]]
 ABSENT: Final[object]
+PLACES: Final[frozenset[str]]
+
+def found_at(kind: str, owner: Any, key: Any) -> Any: ...
+def put_at(kind: str, owner: Any, key: Any, value: Any) -> None: ...
 
 class Environment:
     """What was read, as it was."""

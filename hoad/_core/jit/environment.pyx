@@ -34,6 +34,7 @@ cdef extern from "Python.h":
     PyObject* PyFunction_GET_DEFAULTS(PyObject*) noexcept
     PyObject* PyFunction_GET_KW_DEFAULTS(PyObject*) noexcept
     object PyObject_GenericGetAttr(object, object)
+    int PyObject_GenericSetAttr(object, object, object) except -1
     PyObject* _PyType_Lookup(PyTypeObject*, PyObject*) noexcept
     double PyFloat_AS_DOUBLE(object) noexcept
 
@@ -75,6 +76,8 @@ cdef enum GuardKind:
 KINDS = {"item": ITEMS, "cell": CELL, "attribute": ATTRIBUTES, "slot": SLOT, "said": CLASS, "type": TYPE,
          "function": FUNCTION, "list": LIST, "mapping": MAPPING, "content": CONTENT, "array": ARRAY, "layout": LAYOUT,
          "flags": FLAGS, "cache": CACHE}
+# What holds one object that can be exchanged.
+PLACES = frozenset(["item", "cell", "attribute", "slot", "said"])
 # Of these, all keys of one owner are compared at once.
 cdef frozenset JOINED = frozenset(["item", "attribute", "said"])
 
@@ -177,6 +180,51 @@ cdef class Environment:
             if not holds(&self.watches[k]):
                 return k
         return -1
+
+
+def found_at(str kind not None, owner, key):
+    """What a place holds, or `ABSENT`."""
+    if kind == "item":
+        return (<dict>owner).get(key, ABSENT)
+    if kind == "attribute":
+        return (<dict>PyObject_GenericGetAttr(owner, DICT)).get(key, ABSENT)
+    if kind == "said":
+        found = _PyType_Lookup(<PyTypeObject*>owner, <PyObject*>key)
+    elif kind == "cell":
+        found = PyCell_GET(<PyObject*>owner)
+    else:
+        try:
+            return PyObject_GenericGetAttr(owner, key)
+        except AttributeError:
+            return ABSENT
+    return ABSENT if found == NULL else <object>found
+
+
+def put_at(str kind not None, owner, key, value):
+    """Let a place hold something; nothing, if that is `ABSENT`."""
+    if value is ABSENT:
+        take_from(kind, owner, key)
+    elif kind == "item":
+        (<dict>owner)[key] = value
+    elif kind == "cell":
+        owner.cell_contents = value
+    elif kind == "said":
+        type.__setattr__(owner, key, value)
+    else:
+        PyObject_GenericSetAttr(owner, key, value)
+
+
+cdef int take_from(str kind, owner, key) except -1:
+    """Empty a place."""
+    if kind == "item":
+        (<dict>owner).pop(key, None)
+    elif kind == "cell":
+        del owner.cell_contents
+    elif kind == "said":
+        type.__delattr__(owner, key)
+    else:
+        object.__delattr__(owner, key)
+    return 0
 
 
 cdef list joined(watches):

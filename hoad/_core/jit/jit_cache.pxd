@@ -6,6 +6,7 @@ cimport numpy as cnp
 
 from hoad._core.runtime.engine cimport Lowered, Registers
 from hoad._core.graph.tape cimport AbstractValue, int32_t, int64_t
+from hoad._core.jit.effects cimport Effects
 from hoad._core.jit.environment cimport Environment
 
 cdef enum PlaceKind:
@@ -55,7 +56,10 @@ cdef class CompiledTrace:
     cdef bint may_stop              # a run may end before its results are there
     cdef int32_t blank              # the register of zeros that may be in `out` already, or -1
     cdef Zeros zeros                # whether they are, or None
+    cdef readonly Effects effects   # what the function does besides computing, or None
+    cdef int32_t n_results          # outputs that the function gives; what others are for is among its effects
 
+    cdef object finish(self, Workspace workspace, object out, list made, bint is_there)
     cdef Workspace enter(self)
     cdef int leave(self, Workspace workspace) except -1
     cdef int run(self, Workspace workspace, bint is_over) except -1

@@ -6,6 +6,7 @@ from typing import Any, final
 from typing_extensions import Self
 
 from hoad._core.graph.tape import AbstractValue
+from hoad._core.jit.effects import Effects
 from hoad._core.jit.environment import Environment
 from hoad._core.runtime.engine import Lowered
 from hoad._core.trace.context import WATCHERS as WATCHERS
@@ -36,7 +37,11 @@ class CompiledTrace:
         has_constants: bool = False,
         threads: int = 0,
         zeros: Zeros | None = None,
+        effects: Effects | None = None,
+        n_results: int = -1,
     ) -> None: ...
+    @property
+    def effects(self) -> Effects | None: ...
     @property
     def program(self) -> Any: ...
     @property

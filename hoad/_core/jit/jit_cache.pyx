@@ -23,6 +23,7 @@ from hoad._core.runtime.engine cimport GUARD_FAILED, Lowered, Output
 from hoad._core.ops.plan cimport FAILED_WITHIN
 from hoad._core.graph.primitive cimport EPOCH
 from hoad._core.graph.tape cimport AVAL_BOOL, AVAL_FLOAT, AbstractValue, aval_of
+from hoad._core.jit.effects cimport Effects
 from hoad._core.jit.environment cimport Environment, same
 
 from hoad._core.trace.context import WATCHERS
@@ -96,7 +97,8 @@ cdef class CompiledTrace:
     """A program that was recorded for a signature, and the environment that its function read."""
 
     def __init__(self, program, Lowered lowered not None, Environment environment not None, list live not None,
-                 arrange, into, bint has_constants=False, int32_t threads=0, Zeros zeros=None):
+                 arrange, into, bint has_constants=False, int32_t threads=0, Zeros zeros=None, Effects effects=None,
+                 int32_t n_results=-1):
         """`live` are the arrays that are the last inputs of the program."""
         cdef int32_t k
         self.program = program
@@ -117,8 +119,10 @@ cdef class CompiledTrace:
         self.is_long = lowered.numbers() > LONG or lowered.worth > 1
         self.may_stop = lowered.may_fail()
         self.zeros = zeros
+        self.effects = effects
+        self.n_results = lowered.n_outputs if n_results < 0 else n_results
         self.blank = -1
-        if zeros is not None and lowered.n_outputs == 1:
+        if zeros is not None and self.n_results == 1:
             self.blank = lowered.blank_below(lowered.outputs[0].register)
 
     def __dealloc__(self):
@@ -202,7 +206,7 @@ cdef class CompiledTrace:
     cdef bint fits(self, object out) except -1:
         """Whether what a run computes is all that is given, and can be written to the result without conversion."""
         cdef int32_t k
-        cdef int32_t n = self.lowered.n_outputs
+        cdef int32_t n = self.n_results
         if self.has_constants:
             return False
         if type(out) is not tuple:
@@ -224,7 +228,24 @@ cdef class CompiledTrace:
         for k in range(self.lowered.n_outputs):
             if made[k] is None:
                 made[k] = self.lowered.result(&self.lowered.outputs[k], &workspace.work)
-        return made[0] if self.arrange is None else self.arrange(made)
+        if self.arrange is None:
+            return made[0]
+        return self.arrange(made if self.n_results == len(made) else made[:self.n_results])
+
+    cdef object finish(self, Workspace workspace, object out, list made, bint is_there):
+        """What a run gives, in `out` if it `is_there`; and do what else the function does."""
+        cdef object found
+        if out is not None:
+            found = out if is_there else self.write(workspace, out)
+        if self.effects is not None and self.effects.needs_values and made is None:
+            made = [None] * self.lowered.n_outputs
+        if out is None:
+            found = self.values(workspace, made)
+        elif made is not None:
+            self.values(workspace, made)
+        if self.effects is not None:
+            self.effects.apply(made)
+        return found
 
     cdef object write(self, Workspace workspace, object out):
         """Write what the function gives to arrays."""
@@ -235,11 +256,11 @@ cdef class CompiledTrace:
             copy_out(self.lowered, workspace, 0, <cnp.ndarray>out)
             return out
         given = {}          # what lies in an argument, which an output before it may be written over
-        for k in range(self.lowered.n_outputs):
+        for k in range(self.n_results):
             if self.lowered.outputs[k].aval > AVAL_BOOL and (
                     self.lowered.uniform[self.lowered.outputs[k].register] == 0):
                 given[k] = self.lowered.result(&self.lowered.outputs[k], &workspace.work)
-        for k in range(self.lowered.n_outputs):
+        for k in range(self.n_results):
             if k in given:
                 (<object>PyTuple_GET_ITEM(<PyObject*>out, k))[...] = given[k]
             else:
@@ -360,6 +381,8 @@ cdef class CallSignature:
                 changed = checked.first_change() >= 0
             if changed or recorded.epoch != EPOCH:
                 continue
+            if recorded.effects is not None and not recorded.effects.are_possible():
+                continue
             found = self.attempt(recorded, args, out)
             if found is not NEXT:
                 if k and self.latest is recorded:       # twice in turn: it is tried first from now on
@@ -384,10 +407,8 @@ cdef class CallSignature:
             if out is not None and recorded.zeros is not None:
                 is_over = recorded.zeros.are_in(recorded, out) and is_there
             code = recorded.run(workspace, is_over)
-            if code == DONE and is_there:
-                return out
             if code == DONE:
-                return recorded.values(workspace, made) if out is None else recorded.write(workspace, out)
+                return recorded.finish(workspace, out, made, is_there)
             return NEXT if code == OTHER_BRANCH else FAILED
         finally:
             if made is not None or is_there:    # the registers of results pointed to them

@@ -1,0 +1,34 @@
+"""What a replay does besides computing."""
+
+
+cdef class Effect:
+    cdef readonly str kind          # of the place, as of a guard
+    cdef readonly object owner
+    cdef readonly object key
+    cdef readonly str name
+    cdef readonly str action
+    cdef object what
+    cdef object arrange             # makes what is put there of values, or None
+    cdef readonly tuple places      # of the values
+
+    cdef object made(self, list values)
+    cdef bint is_possible(self) except -1
+    cdef int apply(self, list values) except -1
+
+cdef class Effects:
+    cdef readonly list effects
+
+    cdef bint needs_values          # of a run
+
+    cdef bint are_possible(self) except -1
+    cpdef int apply(self, list values) except -1
+    cdef Py_ssize_t appended(self, owner) except -1
+
+cdef class PlaceTrace:
+    cdef set names
+    cdef object walk
+    cdef set read                   # (kind, id(owner), key) of places
+    cdef readonly bint is_set       # whether it traces: a debugger may be there
+
+    cdef int look(self, code, Py_ssize_t at) except -1
+    cdef int note(self, name) except -1

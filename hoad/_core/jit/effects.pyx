@@ -1,0 +1,187 @@
+"""What a replay does besides computing: it counts, stores results where the function does, and appends them to lists."""
+
+import opcode
+
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF
+
+from hoad._core.jit.environment import ABSENT, found_at, put_at
+
+from hoad._core.jit.environment cimport same
+
+cdef extern from "Python.h":
+    ctypedef struct PyFrameObject:
+        pass
+    ctypedef int (*Py_tracefunc)(PyObject*, PyFrameObject*, int, PyObject*) except -1
+    ctypedef struct PyThreadState:
+        Py_tracefunc c_tracefunc
+    enum:
+        PyTrace_CALL
+        PyTrace_OPCODE
+    PyThreadState* PyThreadState_Get() noexcept
+    void PyEval_SetTrace(Py_tracefunc function, PyObject* owner) except *
+    void* PyFrame_GetCode(PyFrameObject* frame) noexcept
+
+# ---- what is done at each replay ------------------------------------------------------------------------------------
+
+cdef class Effect:
+    """A place that a function writes to, and what it puts there."""
+
+    def __init__(self, guard, str action not None, what=None, tuple places not None=(), arrange=None):
+        """Of a guard of the place; `action` is "count" (by what), "store" or "append": what, or of values of a run.
+
+        The values are those in `places`; `arrange` makes one thing of several.
+        """
+        self.kind, self.owner, self.key = guard[0], guard[1], guard[2]
+        self.name = guard[4]
+        self.action, self.what, self.places, self.arrange = action, what, places, arrange
+
+    cdef object made(self, list values):
+        """What is put there."""
+        if self.arrange is not None:
+            return self.arrange([values[k] for k in self.places])
+        return values[self.places[0]] if self.places else self.what
+
+    cdef bint is_possible(self) except -1:
+        """Whether there is still a number that can be counted on."""
+        return self.action != "count" or type(found_at(self.kind, self.owner, self.key)) is int
+
+    cdef int apply(self, list values) except -1:
+        if self.action == "count":
+            put_at(self.kind, self.owner, self.key, found_at(self.kind, self.owner, self.key) + self.what)
+        elif self.action == "append":
+            (<list>self.owner).append(self.made(values))
+        else:
+            put_at(self.kind, self.owner, self.key, self.made(values))
+        return 0
+
+
+cdef class Effects:
+    """All that a function does, in an order that does not matter: each place stands here once, a list item by item."""
+
+    def __init__(self, list effects not None):
+        self.effects = effects
+        self.needs_values = any([(<Effect>effect).places for effect in effects])
+
+    cdef bint are_possible(self) except -1:
+        for effect in self.effects:
+            if not (<Effect>effect).is_possible():
+                return False
+        return True
+
+    cpdef int apply(self, list values) except -1:
+        """Do it, with these values of a run."""
+        for effect in self.effects:
+            (<Effect>effect).apply(values)
+        return 0
+
+    def put(self, list values not None):
+        """Let places hold values of the recording, where traced ones are: what is counted is counted already."""
+        cdef Effect made
+        cdef dict at = {}       # how many items a list had before
+        for effect in self.effects:
+            made = <Effect>effect
+            if made.action == "store":
+                made.apply(values)
+            elif made.action == "append":
+                k = at.setdefault(id(made.owner), len(<list>made.owner) - self.appended(made.owner))
+                made.owner[k] = made.made(values)
+                at[id(made.owner)] = k + 1
+
+    cdef Py_ssize_t appended(self, owner) except -1:
+        return len([1 for effect in self.effects if (<Effect>effect).owner is owner])
+
+
+# ---- what is read before it is written ------------------------------------------------------------------------------
+
+cdef int EXTENDED = opcode.opmap["EXTENDED_ARG"]
+cdef dict LOADS = {}        # the number of an instruction: by how many bits the number of its name is shifted
+
+
+cdef class PlaceTrace:
+    """While it is the trace function of a thread, notes which places are read before anything is put there.
+
+    It looks at each instruction of code that has one of the names that the places are known by.
+    """
+
+    def __init__(self, set names not None, walk):
+        """`walk` knows the places, by their guards."""
+        self.names, self.walk = names, walk
+        self.read = set()
+        self.is_set = False
+
+    def __enter__(self):
+        if PyThreadState_Get().c_tracefunc == NULL:     # no debugger is there
+            PyEval_SetTrace(traced, <PyObject*>self)
+            self.is_set = True
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def stop(self):
+        """Trace no more."""
+        if self.is_set and PyThreadState_Get().c_tracefunc == <Py_tracefunc>traced:
+            PyEval_SetTrace(NULL, NULL)
+
+    def reads_first(self, guard):
+        """Whether a place is read before it is written to; or may be, where nothing was traced."""
+        return not self.is_set or (guard[0], id(guard[1]), guard[2]) in self.read
+
+    cdef int look(self, code, Py_ssize_t at) except -1:
+        """Note what an instruction reads that is still as it was."""
+        cdef bytes steps = code.co_code
+        cdef Py_ssize_t number = steps[at + 1]
+        cdef int shift = 8
+        known = LOADS.get(steps[at])
+        if known is None:
+            return 0
+        if known < 0:
+            self.note(None)
+            return 0
+        while at >= 2 and steps[at - 2] == EXTENDED:
+            at -= 2
+            number |= <Py_ssize_t>steps[at + 1] << shift
+            shift += 8
+        self.note(code.co_names[number >> <int>known])
+        return 0
+
+    cdef int note(self, name) except -1:
+        """Note the places of a name (None for any cell) that are as they were."""
+        for places in (self.walk.watches, self.walk.written):
+            for place, guard in list((<dict>places).items()):
+                kind, owner, key, expected, _ = <tuple>guard
+                if key == name and (key is not None or kind == "cell") and same(found_at(kind, owner, key), expected):
+                    self.read.add(place)
+        return 0
+
+
+cdef int list_loads() except -1:
+    import sys
+
+    now = sys.version_info
+    shifts = {"LOAD_GLOBAL": int(now >= (3, 11)), "LOAD_ATTR": int(now >= (3, 12)), "LOAD_METHOD": 0, "LOAD_NAME": 0}
+    for name, operation in opcode.opmap.items():
+        if name in ("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"):
+            LOADS[operation] = -1
+        elif name in shifts:
+            LOADS[operation] = shifts[name]
+        elif name.startswith("LOAD_SUPER"):
+            LOADS[operation] = 2
+    return 0
+
+
+list_loads()
+
+
+cdef int traced(PyObject* owner, PyFrameObject* frame, int event, PyObject* _) except -1:
+    cdef PlaceTrace trace = <PlaceTrace>owner
+    if event != PyTrace_CALL and event != PyTrace_OPCODE:
+        return 0
+    code = <object><PyObject*>PyFrame_GetCode(frame)
+    Py_DECREF(code)
+    if event == PyTrace_OPCODE:
+        return trace.look(code, (<object><PyObject*>frame).f_lasti)
+    if code.co_freevars or code.co_cellvars or not trace.names.isdisjoint(code.co_names):
+        (<object><PyObject*>frame).f_trace_opcodes = True
+    return 0

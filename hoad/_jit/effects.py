@@ -1,0 +1,197 @@
+"""What a function writes to besides what it returns, found after it was recorded: can a replay do it again?
+
+A place counts as written only, if its value before the call reaches no result and no decision: if no code reads it, if
+code only adds to it, or if each instruction that reads it runs after one that wrote to it. The last is seen by looking
+at the instructions one by one, while the function is recorded once more.
+"""
+
+from __future__ import annotations
+
+import dis
+import types
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from hoad._core.jit.capture_analysis import Untrackable
+from hoad._core.jit.code_names import reads_of
+from hoad._core.jit.effects import Effect, PlaceTrace
+from hoad._core.jit.environment import ABSENT, found_at
+from hoad._core.record.recording import Recording
+from hoad._jit.environment_reader import Reader
+from hoad._jit.results import Results
+
+Guard = tuple[str, Any, Any, Any, str]
+
+SILENT = frozenset(["CACHE", "EXTENDED_ARG", "NOP", "PRECALL", "PUSH_NULL", "RESUME"])
+STORES = {"said": "STORE_ATTR", "attribute": "STORE_ATTR", "slot": "STORE_ATTR", "item": "STORE_GLOBAL"}
+LOADS = frozenset(["LOAD_ATTR", "LOAD_METHOD", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF"])
+
+
+class Undone(NamedTuple):
+    """Why a replay cannot do what a function does: what it changes; what may be found by a trace, if it is not None."""
+
+    what: str
+    names: set[str] | None = None
+
+
+class Found:
+    """The effects of a function that was recorded: places, and the operands that are put there."""
+
+    def __init__(self, d: Recording, results: Results) -> None:
+        self.d = d
+        self.operands = list(results.operands)
+        self.effects: list[Effect] = []
+        self.places: set[tuple[str, int, Any]] = set()
+
+    def add(self, guard: Guard, action: str, value: Any) -> None:
+        """Something is put into a place: a constant, or what is made of traced values."""
+        made = Results(self.d, value) if action != "count" else None
+        self.places.add((guard[0], id(guard[1]), guard[2]))
+        if made is None or not made.operands:
+            self.effects.append(Effect(guard, action, value))
+            return
+        places = []
+        for operand in made.operands:  # one value where the function has one array
+            if operand not in self.operands:
+                self.operands.append(operand)
+            places.append(self.operands.index(operand))
+        arrange = None if made.single and made.gives is None else made.arranged
+        self.effects.append(Effect(guard, action, None, tuple(places), arrange))
+
+
+def find_effects(d: Recording, results: Results, reader: Reader, trace: PlaceTrace | None) -> Found | Undone:
+    """The effects of what was recorded; or the first change that a replay cannot make."""
+    found = Found(d, results)
+    changed = reader.changed()
+    unread: set[str] = set()
+    for guard, is_read in changed:
+        if reader.by_name:
+            return Undone(guard[4])
+        kind, owner, key, before, name = guard
+        if kind == "list":
+            if not _only_appends(reader, guard):
+                return Undone(name)
+            for item in owner[len(before) :]:
+                found.add(guard, "append", item)
+            continue
+        now = found_at(kind, owner, key)
+        if now is ABSENT or not _is_plain_place(guard):
+            return Undone(name)
+        if type(before) is int and type(now) is int and _only_counts(reader.codes.values(), guard):
+            found.add(guard, "count", now - before)
+            continue
+        if is_read and trace is None:
+            unread.add(_name_of(guard))
+            continue
+        if is_read and (trace is None or trace.reads_first(guard) or _asks_by_function(reader)):
+            return Undone(name)
+        try:
+            found.add(guard, "store", now)
+        except Untrackable:
+            return Undone(name)
+    return Undone(changed[0][0][4], unread) if unread else found
+
+
+def _name_of(guard: Guard) -> str:
+    """The name by which code knows a place: of a cell that of its variable."""
+    return guard[4].partition(" in ")[0] if guard[0] == "cell" else str(guard[2])
+
+
+def _is_plain_place(guard: Guard) -> bool:
+    """Whether to assign to a place runs no code."""
+    kind, owner, key, _, _ = guard
+    if kind in ("item", "cell"):
+        return True
+    cls = type(owner)
+    if kind == "said":
+        return cls is type
+    if cls.__setattr__ is not object.__setattr__:
+        return False
+    held = next((vars(base)[key] for base in cls.__mro__ if key in vars(base)), None)
+    return kind == "slot" or not hasattr(type(held), "__set__")
+
+
+def _asks_by_function(reader: Reader) -> bool:
+    """Whether code may read attributes by `getattr` and the like, which no instruction tells."""
+    return any(not reads_of(code).globals.isdisjoint(("getattr", "hasattr")) for code in reader.codes.values())
+
+
+# ---- how code uses a name -------------------------------------------------------------------------------------------
+
+
+def _steps(code: types.CodeType) -> list[dis.Instruction]:
+    return [step for step in dis.get_instructions(code) if step.opname not in SILENT]
+
+
+def _loads(codes: Iterable[types.CodeType], guard: Guard) -> Iterator[tuple[list[dis.Instruction], int]]:
+    """Each instruction that loads a name, among those of its code."""
+    name = _name_of(guard)
+    kinds = {"item": LOADS, "cell": {"LOAD_DEREF", "LOAD_CLOSURE"}}.get(guard[0], {"LOAD_ATTR", "LOAD_METHOD"})
+    for code in codes:
+        if name not in (*code.co_names, *code.co_freevars, *code.co_cellvars):
+            continue
+        steps = _steps(code)
+        for k, step in enumerate(steps):
+            if step.argval == name and (step.opname in kinds or step.opname.startswith("LOAD_SUPER")):
+                yield steps, k
+
+
+def _only_counts(codes: Iterable[types.CodeType], guard: Guard) -> bool:
+    """Whether code loads a place only to add to it: ``self.n += 1``."""
+    kind = guard[0]
+    stores = STORES.get(kind, "STORE_DEREF")
+    return all(_is_added_to(steps, k, stores, kind != "cell") for steps, k in _loads(codes, guard))
+
+
+def _is_added_to(steps: list[dis.Instruction], k: int, stores: str, may_be_attribute: bool) -> bool:
+    """Whether what is loaded at k is added to and stored again, and goes nowhere else."""
+    is_attribute = steps[k].opname == "LOAD_ATTR"
+    if is_attribute:
+        if not may_be_attribute or k == 0 or steps[k - 1].opname not in ("DUP_TOP", "COPY"):
+            return False
+        stores = "STORE_ATTR"
+    depth, at = 1, k + 1
+    while at < len(steps):
+        step = steps[at]
+        if depth == 2 and (step.opname.startswith("INPLACE_") or (step.opname == "BINARY_OP" and "=" in step.argrepr)):
+            break
+        if step.opname.startswith(("COPY", "DUP", "SWAP", "ROT")) or step.opcode in JUMPS or step.is_jump_target:
+            return False
+        depth += dis.stack_effect(step.opcode, step.arg, jump=False)
+        if depth < 1:
+            return False
+        at += 1
+    else:
+        return False
+    adds = step.opname in ("INPLACE_ADD", "INPLACE_SUBTRACT") or step.argrepr in ("+=", "-=")
+    after = [s for s in steps[at + 1 : at + 3] if s.opname not in ("SWAP", "ROT_TWO")]
+    return adds and bool(after) and after[0].opname == stores and after[0].argval == steps[k].argval
+
+
+JUMPS = frozenset((*dis.hasjrel, *dis.hasjabs))
+
+
+def _only_appends(reader: Reader, guard: Guard) -> bool:
+    """Whether a list has grown at its end, and code uses it only to append to it: ``self.seen.append(x)``."""
+    _, owner, _, before, _ = guard
+    if len(owner) < len(before) or any(x is not y for x, y in zip(owner, before, strict=False)):
+        return False
+    holders = [g for g in reader.watches.values() if g[3] is owner]
+    if len(holders) != 1 or reader.is_aliased(owner) or holders[0][0] in ("list", "mapping", "content"):
+        return False
+    loads = list(_loads(reader.codes.values(), holders[0]))
+    return bool(loads) and all(_is_appended_to(steps, k) for steps, k in loads)
+
+
+def _is_appended_to(steps: list[dis.Instruction], k: int) -> bool:
+    """Whether the next instruction looks up ``append``, and what that returns is dropped."""
+    if steps[k + 1].opname not in ("LOAD_METHOD", "LOAD_ATTR") or steps[k + 1].argval != "append":
+        return False
+    depth = 1 + dis.stack_effect(steps[k + 1].opcode, steps[k + 1].arg, jump=False)
+    for step in steps[k + 2 :]:
+        if step.opname.startswith(("COPY", "DUP", "SWAP", "ROT")) or step.opcode in JUMPS or step.is_jump_target:
+            return False
+        before, depth = depth, depth + dis.stack_effect(step.opcode, step.arg, jump=False)
+        if depth < 1:
+            return before == 1 and step.opname == "POP_TOP"
+    return False
