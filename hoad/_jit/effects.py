@@ -22,7 +22,7 @@ from hoad._jit.results import Results
 
 Guard = tuple[str, Any, Any, Any, str]
 
-SILENT = frozenset(["CACHE", "EXTENDED_ARG", "NOP", "PRECALL", "PUSH_NULL", "RESUME"])
+SILENT = frozenset(["CACHE", "EXTENDED_ARG", "NOP", "RESUME"])
 STORES = {"said": "STORE_ATTR", "attribute": "STORE_ATTR", "slot": "STORE_ATTR", "item": "STORE_GLOBAL"}
 LOADS = frozenset(["LOAD_ATTR", "LOAD_METHOD", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF"])
 
@@ -105,7 +105,7 @@ def _is_plain_place(guard: Guard) -> bool:
     cls = type(owner)
     if kind == "said":
         return cls is type
-    if cls.__setattr__ is not object.__setattr__:
+    if cls.__setattr__ not in (object.__setattr__, types.SimpleNamespace.__setattr__):
         return False
     held = next((vars(base)[key] for base in cls.__mro__ if key in vars(base)), None)
     return kind == "slot" or not hasattr(type(held), "__set__")

@@ -602,10 +602,11 @@ class _Given:
             needed = never if live else lambda: are_needed(list(reader.codes.values()), list(reader.met.values()))
             with CallWatch(told) as watch, comparing(needed, look), trace or contextlib.nullcontext():
                 asks = lambda: is_comparing() or watch.unknown is not None  # noqa: E731
-                returned = self.run(*inputs, f=self.f if rebinding is None else rebinding.f, asks=asks)
-            for guard, value in written:
-                put(guard, value)
-            written.clear()
+                try:
+                    returned = self.run(*inputs, f=self.f if rebinding is None else rebinding.f, asks=asks)
+                finally:
+                    while written:
+                        put(*written.pop())
             results = Results(d, returned)
             found = find_effects(d, results, reader, trace)
             operands = results.operands if isinstance(found, Undone) else found.operands

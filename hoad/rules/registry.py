@@ -11,6 +11,7 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
+from hoad._core.base.call_watch import unwatched
 from hoad._core.base.where import here, name_of
 from hoad._core.graph.primitive import PYTHON, RESULTS_LIMIT, Primitive, next_epoch
 from hoad._core.graph.tape import AbstractValue, intern_aval
@@ -289,7 +290,7 @@ def _infer_by_call(function: Callable[..., Any], nout: int) -> Callable[..., tup
         inexact = any(x.inexact for x in operands)
         def call() -> Any:
             with np.errstate(all="ignore"):
-                return function(params, *ones)
+                return unwatched(function, (params, *ones))
 
         try:
             results = contextvars.Context().run(call)  # no part of the recording that runs

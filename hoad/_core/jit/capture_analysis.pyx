@@ -296,7 +296,8 @@ cdef class Walk(EnteredCode):
     cdef readonly dict generators   # id: (name, generator of random numbers, its state)
     cdef readonly object refusal    # the first of what cannot be guarded
     cdef readonly bint has_begun    # whether code was entered
-    cdef set aliases                # ids of lists that were come to again
+    cdef dict lists                 # id of a list: its name when it was met
+    cdef set aliases                # ids of those that were met by other names, too
     cdef dict library               # id: (code of Python's library that was entered, whether it reads by such names)
     cdef dict functions             # id of code: [(name, function)] met
     cdef dict methods               # id of code: [guard of the place in a class where it is found by Python itself]
@@ -322,7 +323,7 @@ cdef class Walk(EnteredCode):
         self.names, self.stored, self.values = set(), set(), set()
         self.codes, self.library, self.functions, self.methods, self.inner = dict(codes), {}, {}, {}, {}
         self.watches, self.written, self.met, self.generators = {}, {}, {}, {}
-        self.ahead, self.subjects, self.aliases = [], [], set()
+        self.ahead, self.subjects, self.lists, self.aliases = [], [], {}, set()
         self.flags = self.asked()
 
     def walk(self, list roots not None):
@@ -497,9 +498,11 @@ cdef class Walk(EnteredCode):
         if id(kind) in PLAIN or x is ABSENT:
             return 0
         if id(x) in self.met:
-            if kind is list:
+            if kind is list and self.lists.get(id(x), name) != name:
                 self.aliases.add(id(x))
             return 0
+        if kind is list:
+            self.lists[id(x)] = name
         if has_fixed_names(kind) and isinstance(x, np.generic):
             return 0
         self.by_name = self.by_name or isinstance(x, GETTERS)

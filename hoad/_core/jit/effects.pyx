@@ -1,4 +1,4 @@
-"""What a replay does besides computing: it counts, stores results where the function does, and appends them to lists."""
+"""What a replay does besides computing: it counts, stores results, and appends them to lists."""
 
 import opcode
 
