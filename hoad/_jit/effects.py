@@ -105,7 +105,8 @@ def _is_plain_place(guard: Guard) -> bool:
     cls = type(owner)
     if kind == "said":
         return cls is type
-    if cls.__setattr__ not in (object.__setattr__, types.SimpleNamespace.__setattr__):
+    stores: Any = cls.__setattr__
+    if stores is not object.__setattr__ and stores is not types.SimpleNamespace.__setattr__:
         return False
     held = next((vars(base)[key] for base in cls.__mro__ if key in vars(base)), None)
     return kind == "slot" or not hasattr(type(held), "__set__")

@@ -21,7 +21,7 @@ import numpy as np
 from hoad._core.graph.primitive import Primitive
 from hoad._core.jit.capture_analysis import Untrackable, Walk
 from hoad._core.jit.code_names import reads_of
-from hoad._core.jit.environment import ABSENT, Environment
+from hoad._core.jit.environment import ABSENT, Environment, holds_now
 from hoad._core.jit.jit_cache import Jitted
 from hoad._ops.primitives import DISPATCHED, known_primitive
 from hoad._program.program import Program
@@ -72,6 +72,11 @@ class Reader(Walk):
             layout = np.broadcast_to(np.empty((), array.dtype), array.shape)
             watches[key] = "layout", array, None, layout, watches[key][-1]
         return Environment(list(watches.values()))
+
+    def standing(self) -> Environment:
+        """All that was read and is as it was."""
+        known = Environment(self.watches.values())
+        return known if known.change() is None else Environment([w for w in self.watches.values() if holds_now(w)])
 
     # ---- by kind
 

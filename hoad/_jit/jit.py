@@ -7,9 +7,10 @@ import functools
 import gc
 import importlib
 import sys
+import types
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,6 +45,7 @@ from hoad._jit.effects import Undone, find_effects
 from hoad._jit.environment_reader import Reader
 from hoad._jit.escapes import Stores
 from hoad._jit.rebinding import Rebinding, are_alike, rebinding_of
+from hoad._jit.refusals import message
 from hoad._jit.results import Results, into
 from hoad._program.program import Program
 from hoad._program.tape import Tape
@@ -171,6 +173,8 @@ class _Changes(str):
     """
 
     asks = False
+    environment: Environment | None = None
+    codes: tuple[types.CodeType, ...] = ()
 
 
 class _Follows(str):
@@ -198,8 +202,9 @@ class _Driver:
         self.f, self.argnums, self.argnames, self.threads = f, argnums, argnames, threads
         self.zeros = Zeros() if keep_zeros else None
         self.refusal: str | None = None  # why nothing is recorded for other signatures
+        self.stores = False  # whether f stores what it computes where no replay could, so that it is called as it is
+        self.has_warned = False
         self.follows: set[str] = set()  # names of what it writes to, where reads are looked for one by one
-        self.stores = False  # whether f keeps what it computes, or counts, so that it is called with plain numbers
         known = parameters(f)
         self.positional, self.is_known = known.positional, known.is_known
         self.takes_out = "out" not in known.positional + known.keywords
@@ -266,15 +271,15 @@ class _Driver:
         if signature is None:
             signature = self.signature(jitted, given)
             if signature is None:
-                return self.written(out, given.once())
+                return self.written(out, given.plainly())
             state, found = jitted.replayed(signature, given.leaves, out)
             if state == "done":
                 return found
             failed = state == "raised"
         if failed or running() is not None:
             return self.written(out, given.once())
-        if signature.refusal is not None:
-            return self.written(out, self.refused(given))
+        if signature.refusal is not None and not signature.may_be_asked():
+            return self.written(out, given.plainly())
         return self.written(out, self.recorded(signature, given))
 
     def written(self, out: Any, result: Any) -> Any:
@@ -357,44 +362,39 @@ class _Driver:
             return given.once()
         except Untrackable as failure:
             self.refuse(signature, failure)
-            return self.refused(given)
+            return given.plainly()
         if isinstance(made, Impure) and str(made) not in signature.reasons:
             signature.reasons.append(str(made))  # libraries load tables and ask for settings once: see a second time
         elif isinstance(made, Untrackable):
             self.refuse(signature, made)
         elif isinstance(made, _Changes) and (made.asks or signature.reasons.count(made) >= MOST_CHANGES):
-            signature.refusal, self.stores = made, True
-            self.warn(made)
+            self.refuse(signature, made)
             return given.plainly() if made.asks else result
         elif isinstance(made, str):
             signature.reasons.append(made)
             if isinstance(made, _Follows):
                 self.follows |= made.names
         else:
+            signature.accept()
             signature.recorded = [made, *signature.recorded]
             signature.latest = made
         return result
 
-    def refuse(self, signature: CallSignature, why: Untrackable) -> None:
-        """Record nothing more for a signature."""
-        signature.refusal = str(why)
+    def refuse(self, signature: CallSignature, why: Untrackable | _Changes) -> None:
+        """Record nothing more for a signature, until what it rests on has changed: f is called as it is."""
         self.stores = self.stores or isinstance(why, _Stores)
-        self.warn(signature.refusal)
+        self.warn(str(why), why.codes)
+        signature.refuse(str(why), why.environment)
 
-    def refused(self, given: _Given) -> Any:
-        """What a call gives that is not replayed: with plain numbers, if the function keeps what it computes."""
-        if self.stores:
-            return given.plainly()
-        result = given.once()
-        self.stores = given.keeps
-        return result
-
-    def warn(self, reason: str) -> None:
+    def warn(self, reason: str, codes: Iterable[types.CodeType] = ()) -> None:
+        """Say why f is called as it is, once."""
+        if self.has_warned:
+            return
+        self.has_warned = True
         level, frame = 1, sys._getframe()
         while frame.f_back is not None and is_library(frame.f_code.co_filename):
             level, frame = level + 1, frame.f_back
-        message = f"{self.name} runs without compilation: {reason}. The result is right, but not fast."
-        warnings.warn(message, JitWarning, stacklevel=level)
+        warnings.warn(message(self.name, reason, codes), JitWarning, stacklevel=level)
 
 
 def _changing(signature: CallSignature, given: _Given) -> str:
@@ -422,7 +422,6 @@ class _Given:
             driver.check_given(args, kwargs)
         self.f, self.args, self.kwargs = driver.f, args, kwargs
         self.threads, self.zeros, self.follows = driver.threads or 0, driver.zeros, driver.follows
-        self.keeps = False  # whether traced values outlived a call
         self.keys: list[Key] = [*range(len(args)), *kwargs]
         self.structures: list[Structure | None] = []
         self.leaves: list[Any] = []  # all of them, with containers taken apart
@@ -510,8 +509,7 @@ class _Given:
                 returned = self.run(*self.entered(d))
                 results = Results(d, returned)
                 del returned
-                self.keeps = bool(d.alive) and not d.nested
-                if self.keeps:
+                if d.alive and not d.nested:
                     Stores(d.graph, (self.f, *self.fixed)).replaced()
                 return results.arranged(d.results(results.operands))
         except Untrackable:
@@ -535,6 +533,8 @@ class _Given:
         """What is recorded at these arguments, or why it, or any other, cannot be kept; and what the function gives."""
         reader = self.reader()
         made, result = self.traced(signature, reader)
+        if isinstance(made, (Untrackable, _Changes)):
+            made.environment, made.codes = reader.standing(), tuple(reader.codes.values())
         able = isinstance(made, CompiledTrace) and made.effects is None  # as the function runs once more
         live = self.live(signature, reader) if able else []
         return (self.read_live(signature, reader, live, result) if live else None) or made, result

@@ -212,11 +212,11 @@ cdef bint is_imported(object frame) except -1:
     return False
 
 
-cdef object state_of(object random):
+cdef object state_of(object state):
     """The state of NumPy's global generator, to be compared."""
-    if isinstance(random, dict):
-        return [(key, state_of(x)) for key, x in random.items()]
-    return random.tobytes() if isinstance(random, np.ndarray) else random
+    if isinstance(state, dict):
+        return [(key, state_of(x)) for key, x in state.items()]
+    return state.tobytes() if isinstance(state, np.ndarray) else state
 
 
 cpdef object state_of_generator(x):
@@ -302,7 +302,7 @@ cdef class CallWatch:
     cdef void* known            # the code that was found there last
     cdef readonly str unknown   # the name of what was noted last
     cdef readonly str impure    # what gives something else at every call, and where it was met first
-    cdef readonly bint is_users # whether code of the user's called that, and no library's
+    cdef readonly bint is_users     # whether code of the user's called that, and no library's
     cdef readonly bint loads    # whether NumPy's generators were loaded: was one drawn from?
     cdef bint meets_scipy
     cdef bint noting

@@ -8,6 +8,8 @@ from hoad._core.base.call_watch import CHANGING as CHANGING
 from hoad._core.base.call_watch import STEADY as STEADY
 from hoad._core.base.call_watch import EnteredCode
 from hoad._core.jit.environment import ABSENT as ABSENT
+from hoad._core.jit.environment import PLACES as PLACES
+from hoad._core.jit.environment import Environment
 
 UNCHANGED: frozenset[type]
 
@@ -15,6 +17,9 @@ def content_of(cell: CellType) -> Any: ...
 
 class Untrackable(Exception):
     """Something that a replay could not see change; says what."""
+
+    environment: Environment | None
+    codes: tuple[CodeType, ...]
 
 class Outer(Exception):
     """A traced value of a derivative around the call."""

@@ -268,6 +268,9 @@ cdef int check_traced(name, x) except -1:
 class Untrackable(Exception):
     """Something that a replay could not see change; says what."""
 
+    environment = None      # what had been read when it was found
+    codes = ()              # the code that had run
+
 
 class Outer(Exception):
     """A traced value of a derivative around the call."""
@@ -437,7 +440,7 @@ cdef class Walk(EnteredCode):
         return None
 
     def changed(self):
-        """(guard, whether code reads that place) for each place that is not as it was, where an item can be put back."""
+        """(guard, whether code reads it) for each place, and list, that is not as it was."""
         cdef list found = []
         for places, is_read in ((self.watches, True), (self.written, False)):
             for guard in places.values():

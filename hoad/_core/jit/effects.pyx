@@ -5,7 +5,7 @@ import opcode
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF
 
-from hoad._core.jit.environment import ABSENT, found_at, put_at
+from hoad._core.jit.environment import found_at, put_at
 
 from hoad._core.jit.environment cimport same
 

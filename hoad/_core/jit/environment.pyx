@@ -129,7 +129,7 @@ cdef class Environment:
     cdef object name_of(self, int k):
         """The name of what is not as it was in guard k."""
         cdef Py_ssize_t j
-        kind, owner, keys, expected, names = self.alive[k]
+        kind, _, keys, _, names = self.alive[k]
         if kind not in JOINED:
             return names
         for j in range(len(<tuple>keys)):
@@ -225,6 +225,11 @@ cdef int take_from(str kind, owner, key) except -1:
     else:
         object.__delattr__(owner, key)
     return 0
+
+
+def holds_now(tuple guard not None):
+    """Whether one guard finds what it expects."""
+    return Environment([guard]).change() is None
 
 
 cdef list joined(watches):

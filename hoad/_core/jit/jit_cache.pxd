@@ -76,7 +76,9 @@ cdef class CallSignature:
     cdef list firsts                # where the same array stands first, of each place
     cdef readonly object form       # what is compared besides: None for arguments by position, without containers
     cdef public list recorded       # those of them used last come first
-    cdef public object refusal      # why nothing more is recorded, or None
+    cdef readonly object refusal    # why nothing more is recorded, or None
+    cdef Environment standing       # what that rests on, or None where it is for good
+    cdef int asked                  # how often it was refused
     cdef public object live         # captured arrays that have changed, to be read live; or why they cannot be
     cdef public list reasons        # why it was recorded again
 
@@ -85,6 +87,7 @@ cdef class CallSignature:
     cdef bint fits(self, PyObject** args, Py_ssize_t n) except -1
     cdef bint fits_one(self, int k, PyObject* x) except -1
     cdef int place(self, CompiledTrace recorded, list held, PyObject** args) except -1
+    cdef bint is_refused(self) except -1
     cdef object replay(self, PyObject** args, object out)
     cdef object attempt(self, CompiledTrace recorded, PyObject** args, object out)
 

@@ -47,6 +47,7 @@ cdef extern from "Python.h":
     int PyContextVar_Get(PyObject*, PyObject*, PyObject**) except -1
     bint PyFloat_CheckExact(PyObject*) noexcept
     double PyFloat_AS_DOUBLE(PyObject*) noexcept
+    object PyObject_Vectorcall(object, PyObject**, size_t, PyObject*)
     PyObject* PyTuple_GET_ITEM(PyObject*, Py_ssize_t) noexcept
     Py_ssize_t PyTuple_GET_SIZE(PyObject*) noexcept
     PyTypeObject* Py_TYPE(PyObject*) noexcept
@@ -56,6 +57,8 @@ cdef enum:
     DONE = 0
     OTHER_BRANCH = 1
     RAISED = 2
+
+    MOST_ASKED = 8      # refusals of one signature, of which the last is for good
 
     LONG = 4000         # numbers from which on a run is worth letting other threads in
 
@@ -367,6 +370,25 @@ cdef class CallSignature:
             place_one(recorded.lowered, held, at + k, <PyObject*>recorded.live[k])
         return 0
 
+    def refuse(self, str why not None, Environment standing):
+        """Record nothing more, until something has changed on which that rests."""
+        self.refusal = why
+        self.recorded = []
+        self.latest = None
+        self.asked += 1
+        self.standing = standing if self.asked < MOST_ASKED else None
+
+    def accept(self):
+        """Record again."""
+        self.refusal = None
+
+    def may_be_asked(self):
+        """Whether something has changed on which a refusal rests."""
+        return not self.is_refused()
+
+    cdef bint is_refused(self) except -1:
+        return self.refusal is not None and (self.standing is None or self.standing.first_change() < 0)
+
     cdef object replay(self, PyObject** args, object out):
         """What the first recording that still holds gives; `NEXT` if none does, `FAILED` if it raises."""
         cdef CompiledTrace recorded
@@ -554,6 +576,8 @@ cdef object call(PyObject* this, PyObject** args, size_t nargsf, PyObject* names
     if n_names == 0 and not is_watched():
         signature = jitted.signature_of(args, n)
         if signature is not None:
+            if out is None and not signature.recorded and signature.is_refused():
+                return PyObject_Vectorcall(jitted.__wrapped__, args, n, NULL)
             found = signature.replay(args, out)
             if found is not NEXT and found is not FAILED:
                 return found
