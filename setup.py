@@ -91,6 +91,7 @@ EXTENSIONS = [
     "jit.environment",
     "jit.effects",
     "jit.jit_cache",
+    "jit.bound_call",
 ]
 
 # A first call runs most of the core once, and takes the longer the larger that is. So what runs at each replay, or
@@ -123,6 +124,7 @@ REPLAY = [
     "lower.transpose_elimination",
     "lower.vectorize",
     "taylor.series",
+    "jit.bound_call",
     "jit.effects",
     "jit.environment",
     "jit.jit_cache",

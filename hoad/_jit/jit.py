@@ -32,6 +32,7 @@ from hoad._core.base.where import is_library
 from hoad._core.graph.inspect import guard_rows
 from hoad._core.graph.primitive import load_tables
 from hoad._core.graph.tape import AbstractValue, intern_aval
+from hoad._core.jit.bound_call import BoundCall
 from hoad._core.jit.capture_analysis import Outer, Untrackable, put
 from hoad._core.jit.effects import Effects, PlaceTrace
 from hoad._core.jit.environment import Environment
@@ -69,6 +70,7 @@ def jit(
     *,
     threads: int | None = None,
     keep_zeros: bool = False,
+    guard: bool | int = True,
 ) -> Jitted:
     """f, recorded once for each kind of arguments and then replayed by compiled code: ``jit(f)(x) = f(x)``.
 
@@ -93,6 +95,10 @@ def jit(
         sparsity pattern of a Hessian: they come from `numpy.zeros` or from an earlier call. Zeros that the recording
         knows are then neither written again nor checked. If f was recorded more than once, for other shapes, static
         arguments or globals, they are left only in the array that the same recording wrote to last.
+    guard : bool or int, optional
+        False is a promise that nothing that f reads besides its arguments changes: then it is not compared, and an
+        answer is stale where the promise is broken. A number n compares at every nth replay, and raises a `GuardError`
+        for what has changed.
 
     Returns
     -------
@@ -100,8 +106,10 @@ def jit(
         Called like f. A recording holds for the shapes and dtypes of floats and arrays, also in containers, and is
         replayed with their values. Other arguments (integers, booleans, text, None, any object) are always static. With
         ``out=``, an array or a tuple of arrays, one for each number or array in the result, the result is written there
-        and ``out`` is returned, unless f has a parameter of that name. 64-bit numbers in the result are Python's float,
-        complex and bool, where f itself may return NumPy's. ``program(*args)`` returns the `Program` that a call runs.
+        and ``out`` is returned, unless f has a parameter of that name. ``bound(*args, out=...)`` gives a function of
+        nothing that makes the same call each time, on arrays that are filled in place. 64-bit numbers in the result are
+        Python's float, complex and bool, where f itself may return NumPy's. ``program(*args)`` returns the `Program`
+        that a call runs.
 
     Raises
     ------
@@ -149,7 +157,10 @@ def jit(
         raise ArgumentError(f"jit takes keep_zeros as True or False, not {keep_zeros!r}.")
     argnums = _tuple_of(int, "static_argnums", static_argnums)
     argnames = _tuple_of(str, "static_argnames", static_argnames)
-    jitted = Jitted(f, _Driver(f, argnums, argnames, threads, keep_zeros))
+    every: Any = guard
+    if not isinstance(every, int) or every < 0:
+        raise ArgumentError(f"jit takes guard as True, False, or a number of replays, not {guard!r}.")
+    jitted = Jitted(f, _Driver(f, argnums, argnames, threads, keep_zeros, int(guard)))
     functools.update_wrapper(jitted, f, updated=())
     return jitted
 
@@ -198,7 +209,9 @@ class _Driver:
         argnames: tuple[str, ...],
         threads: int | None,
         keep_zeros: bool,
+        guard: int,
     ) -> None:
+        self.guard = guard
         self.f, self.argnums, self.argnames, self.threads = f, argnums, argnames, threads
         self.zeros = Zeros() if keep_zeros else None
         self.refusal: str | None = None  # why nothing is recorded for other signatures
@@ -313,11 +326,16 @@ class _Driver:
             found = getattr(found, part, None)
         if found is jitted:
             return name
-        return functools.partial(jit, threads=self.threads, keep_zeros=self.zeros is not None), (
+        keep_zeros = self.zeros is not None
+        return functools.partial(jit, threads=self.threads, keep_zeros=keep_zeros, guard=self.guard), (
             self.f,
             self.argnums,
             self.argnames,
         )
+
+    def bound(self, jitted: Jitted, args: tuple[Any, ...], out: Any) -> BoundCall:
+        """A call with these arguments."""
+        return BoundCall(jitted, args, out)
 
     @property
     def name(self) -> str:
@@ -338,6 +356,7 @@ class _Driver:
                 self.warn(self.refusal + "; for others")
             return None
         made = CallSignature(given.avals, tuple(given.fixed), given.static, given.form, given.leaves, given.firsts)
+        made.every = self.guard
         jitted.signatures = [made, *jitted.signatures]
         return made
 
@@ -645,7 +664,7 @@ class _Given:
             program._lowered(),
             environment,
             list(live),
-            None if results.single and results.gives is None else results.arranged,
+            results.arranged if results.gives is not None else None if results.single else tuple,
             into,
             results.has_constants,
             self.threads,

@@ -34,6 +34,7 @@ cdef extern from "Python.h":
     PyObject* PyFunction_GET_DEFAULTS(PyObject*) noexcept
     PyObject* PyFunction_GET_KW_DEFAULTS(PyObject*) noexcept
     object PyObject_GenericGetAttr(object, object)
+    object PyObject_GenericGetDict(object, void*)
     int PyObject_GenericSetAttr(object, object, object) except -1
     PyObject* _PyType_Lookup(PyTypeObject*, PyObject*) noexcept
     double PyFloat_AS_DOUBLE(object) noexcept
@@ -47,6 +48,12 @@ cdef extern from *:
     #else
     #define HOAD_DICT_VERSION(dict) 0
     #endif
+    /* That of the attributes of an object, which lie in the object from 3.13 on. */
+    #if PY_VERSION_HEX < 0x030D0000
+    #define HOAD_ATTRIBUTES_VERSION(dict) HOAD_DICT_VERSION(dict)
+    #else
+    #define HOAD_ATTRIBUTES_VERSION(dict) 0
+    #endif
     #if PY_VERSION_HEX < 0x030D0000
     #define HOAD_CLASS_VERSION(cls) (((PyTypeObject *)(cls))->tp_flags & Py_TPFLAGS_VALID_VERSION_TAG \
                                      ? ((PyTypeObject *)(cls))->tp_version_tag : 0)
@@ -55,6 +62,7 @@ cdef extern from *:
     #endif
     """
     uint64_t HOAD_DICT_VERSION(PyObject*) noexcept
+    uint64_t HOAD_ATTRIBUTES_VERSION(PyObject*) noexcept
     uint64_t HOAD_CLASS_VERSION(PyObject*) noexcept
 
 cdef enum GuardKind:
@@ -80,9 +88,6 @@ KINDS = {"item": ITEMS, "cell": CELL, "attribute": ATTRIBUTES, "slot": SLOT, "sa
 PLACES = frozenset(["item", "cell", "attribute", "slot", "said"])
 # Of these, all keys of one owner are compared at once.
 cdef frozenset JOINED = frozenset(["item", "attribute", "said"])
-
-cdef str DICT = "__dict__"
-
 
 cdef class _Absent:
     """The mark for nothing found, in a tuple of what was found."""
@@ -187,7 +192,7 @@ def found_at(str kind not None, owner, key):
     if kind == "item":
         return (<dict>owner).get(key, ABSENT)
     if kind == "attribute":
-        return (<dict>PyObject_GenericGetAttr(owner, DICT)).get(key, ABSENT)
+        return (<dict>PyObject_GenericGetDict(owner, NULL)).get(key, ABSENT)
     if kind == "said":
         found = _PyType_Lookup(<PyTypeObject*>owner, <PyObject*>key)
     elif kind == "cell":
@@ -372,17 +377,21 @@ cdef bint holds_key(ValueGuard* w, Py_ssize_t k) except -1:
         return is_same(PyDict_GetItemWithError(w.owner, key), PyTuple_GET_ITEM(w.expected, k))
     if w.kind == CLASS:
         return is_same(_PyType_Lookup(<PyTypeObject*>w.owner, key), PyTuple_GET_ITEM(w.expected, k))
-    attributes = PyObject_GenericGetAttr(<object>w.owner, DICT)
+    attributes = PyObject_GenericGetDict(<object>w.owner, NULL)
     return is_same(PyDict_GetItemWithError(<PyObject*>attributes, key), PyTuple_GET_ITEM(w.expected, k))
 
 
 cdef bint holds_attributes(ValueGuard* w) except -1:
-    cdef object attributes = PyObject_GenericGetAttr(<object>w.owner, DICT)
+    cdef object attributes = PyObject_GenericGetDict(<object>w.owner, NULL)
+    cdef uint64_t version = HOAD_ATTRIBUTES_VERSION(<PyObject*>attributes)
     cdef Py_ssize_t k
+    if version == w.version and version != 0:
+        return True
     for k in range(PyTuple_GET_SIZE(w.key)):
         if not is_same(PyDict_GetItemWithError(<PyObject*>attributes, PyTuple_GET_ITEM(w.key, k)),
                        PyTuple_GET_ITEM(w.expected, k)):
             return False
+    w.version = version
     return True
 
 

@@ -59,6 +59,7 @@ cdef class CompiledTrace:
     cdef readonly Effects effects   # what the function does besides computing, or None
     cdef int32_t n_results          # outputs that the function gives; what others are for is among its effects
 
+    cdef bint is_plain(self) noexcept
     cdef object finish(self, Workspace workspace, object out, list made, bint is_there)
     cdef Workspace enter(self)
     cdef int leave(self, Workspace workspace) except -1
@@ -79,6 +80,8 @@ cdef class CallSignature:
     cdef readonly object refusal    # why nothing more is recorded, or None
     cdef Environment standing       # what that rests on, or None where it is for good
     cdef int asked                  # how often it was refused
+    cdef public int every           # replays for one look at what was read: 1, or 0 for no look at all
+    cdef int unchecked              # replays since the last
     cdef public object live         # captured arrays that have changed, to be read live; or why they cannot be
     cdef public list reasons        # why it was recorded again
 
@@ -88,6 +91,8 @@ cdef class CallSignature:
     cdef bint fits_one(self, int k, PyObject* x) except -1
     cdef int place(self, CompiledTrace recorded, list held, PyObject** args) except -1
     cdef bint is_refused(self) except -1
+    cdef bint has_changed(self, Environment environment) except -1
+    cdef bint is_input(self, int k) noexcept
     cdef object replay(self, PyObject** args, object out)
     cdef object attempt(self, CompiledTrace recorded, PyObject** args, object out)
 
@@ -99,3 +104,7 @@ cdef class Jitted:
     cdef bint takes_out             # arrays to write to, by the keyword `out`
 
     cdef CallSignature signature_of(self, PyObject** args, Py_ssize_t n)
+
+cdef int copy_out(Lowered program, Workspace workspace, int32_t k, cnp.ndarray out) except -1
+cdef bint is_watched() except -1
+cdef int let_vectorcall(type cls, Py_ssize_t offset) except -1

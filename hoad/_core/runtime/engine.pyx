@@ -41,6 +41,15 @@ cdef inline int64_t aligned(int64_t nbytes) noexcept nogil:
     return (nbytes + 15) & ~<int64_t>15
 
 
+cdef object new_array(AbstractValue aval):
+    """An array of this shape and dtype, by NumPy's shortest way."""
+    cdef cnp.npy_intp[64] dims
+    cdef int d
+    for d in range(aval.ndim):
+        dims[d] = aval.shape[d]
+    return cnp.PyArray_SimpleNew(aval.ndim, dims, (<cnp.dtype>aval.dtype).type_num)
+
+
 cdef class Lowered:
     """A program made ready: dead nodes dropped, registers given, what does not vary kept apart from what does."""
 
@@ -309,7 +318,7 @@ cdef class Lowered:
             if self.has_lanes or register < 0 or aval.ndim == 0 or self.uniform[register] <= 0 or register in seen:
                 continue
             seen.add(register)
-            given[i] = np.empty(aval.shape, aval.dtype)
+            given[i] = new_array(aval)
             work.uniform[register].o = <PyObject*>cnp.PyArray_DATA(<cnp.ndarray>given[i])
         return given
 
@@ -327,6 +336,11 @@ cdef class Lowered:
             if output.aval <= AVAL_BOOL and not self.has_lanes:
                 return work.uniform[output.register].d if output.aval == AVAL_FLOAT else (
                     work.uniform[output.register].d != 0)
+            if aval.ndim and not self.has_lanes:
+                array = new_array(aval)
+                memcpy(cnp.PyArray_DATA(<cnp.ndarray>array), <char*>work.uniform[output.register].o,
+                       aval.size * aval.itemsize)
+                return array
             source = (<char*>&work.uniform[output.register].d if output.aval <= AVAL_BOOL
                       else <char*>work.uniform[output.register].o)
             stride = 0
