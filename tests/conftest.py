@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import compileall
 import gc
 import os
 import pickle
@@ -77,7 +78,9 @@ class FewMessages:
 
 def pytest_configure(config: pytest.Config) -> None:
     wants_all = config.getoption("durations") is not None or config.getoption("xmlpath")
-    if hasattr(config, "workerinput") and not wants_all:
+    if not hasattr(config, "workerinput"):
+        compileall.compile_dir(os.path.dirname(hoad.__file__), quiet=2)  # for the processes that tests start
+    elif not wants_all:
         config.pluginmanager.register(FewMessages())
 
 
