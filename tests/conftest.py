@@ -44,6 +44,9 @@ def pytest_report_header() -> str:
 # ---- what a run of 30 000 tests costs beside the tests ---------------------------------------------------------------
 
 
+LARGER = 10_000  # objects between two garbage collections; most tests end before that many
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[Any]:
     """Collect without garbage collection, which would go through all tests so far again and again.
@@ -59,7 +62,18 @@ def pytest_collection() -> Iterator[Any]:
         sys.dont_write_bytecode = written
         gc.collect()
         gc.freeze()
+        gc.set_threshold(LARGER, *gc.get_threshold()[1:])
         gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[Any]:
+    """Leave out, too, what is alive after the last test of a file: modules imported since, and caches."""
+    result = yield
+    if nextitem is None or nextitem.path != item.path:
+        gc.collect()
+        gc.freeze()
+    return result
 
 
 class FewMessages:
