@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import compileall
 import gc
 import os
 import pickle
@@ -14,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from _pytest.runner import runtestprotocol
 from hypothesis import settings
 
 try:
@@ -39,10 +41,61 @@ def pytest_report_header() -> str:
     return f"hoad {hoad.__version__} from {os.path.dirname(hoad.__file__)}, numpy {np.__version__}"
 
 
-def pytest_collection_finish() -> None:
-    """Leave the tests themselves out of what is collected: tests of leaks do it again and again."""
-    gc.collect()
-    gc.freeze()
+# ---- what a run of 30 000 tests costs beside the tests ---------------------------------------------------------------
+
+
+LARGER = 10_000  # objects between two garbage collections; most tests end before that many
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[Any]:
+    """Collect without garbage collection, which would go through all tests so far again and again.
+
+    The tests themselves are left out of what is collected from then on: tests of leaks do it often. Their assertions
+    are rewritten once, not in each process of each run, even where PYTHONDONTWRITEBYTECODE is set.
+    """
+    written, sys.dont_write_bytecode = sys.dont_write_bytecode, False
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        sys.dont_write_bytecode = written
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(LARGER, *gc.get_threshold()[1:])
+        gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[Any]:
+    """Leave out, too, what is alive after the last test of a file: modules imported since, and caches."""
+    result = yield
+    if nextitem is None or nextitem.path != item.path:
+        gc.collect()
+        gc.freeze()
+    return result
+
+
+class FewMessages:
+    """A process of pytest-xdist sends one report of a test that passes, and not three between two other messages.
+
+    What the others say is shown on request only: how long setup and teardown took, and in a report for another program.
+    """
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool:
+        for report in runtestprotocol(item, log=False, nextitem=nextitem):
+            if report.when == "call" or not report.passed:
+                item.ihook.pytest_runtest_logreport(report=report)
+        return True
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    wants_all = config.getoption("durations") is not None or config.getoption("xmlpath")
+    if not hasattr(config, "workerinput"):
+        compileall.compile_dir(os.path.dirname(hoad.__file__), quiet=2)  # for the processes that tests start
+    elif not wants_all:
+        config.pluginmanager.register(FewMessages())
 
 
 @pytest.fixture(autouse=True)

@@ -254,8 +254,9 @@ def errors(got: Any, want: list[Any], x: float) -> np.ndarray:
     return np.array([float(abs(mp.mpf(float(g)) - w) / (s or 1)) for g, w, s in zip(got, want, scale, strict=False)])
 
 
+@functools.cache
 def _hurwitz(s: int, x: Any) -> Any:
-    """Σ (x + k)⁻ˢ, to the right of 0 by the polygamma function."""
+    """Σ (x + k)⁻ˢ to 60 digits, to the right of 0 by the polygamma function; several series ask for the same ones."""
     steps = max(0, int(mp.ceil(-x)) + 1)
     right = (-1) ** s * mp.psi(s - 1, x + steps) / mp.factorial(s - 1)
     return right + sum((x + j) ** -s for j in range(steps))

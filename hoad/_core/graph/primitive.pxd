@@ -36,6 +36,7 @@ cdef struct Info:
     uint8_t linear          # linear in all its operands together (sum, concatenate), or alone if it has one
     uint8_t multilinear     # linear in each operand (multiply, matmul)
     uint8_t nout
+    uint8_t flags           # of its result, where no operand has strong zeros or slopes
 
 cdef Info INFO[65536]
 

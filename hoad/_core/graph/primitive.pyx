@@ -13,13 +13,14 @@ from cpython.object cimport PyObject
 
 from hoad._core.kernels.scalar cimport scalar1, scalar2
 from hoad._core.graph.tape cimport (
-    ARITY, AVAL_FLOAT, F_WIDE, OP_ABSOLUTE, OP_ADD, OP_ASSEMBLE, OP_ASTYPE, OP_BROADCAST_TO, OP_CEIL, OP_COMPLEX,
-    OP_CONCATENATE, OP_CONJUGATE, OP_DIVIDE, OP_EQUAL, OP_FIRST_FREE, OP_FLOAT_POWER, OP_FLOOR, OP_FLOOR_DIVIDE,
-    OP_GATHER, OP_GETITEM, OP_GREATER, OP_GREATER_EQUAL, OP_IDENTITY, OP_IMAG, OP_INPUT, OP_INV, OP_ITEM, OP_LESS,
-    OP_LESS_EQUAL, OP_LOGICAL_AND, OP_LOGICAL_NOT, OP_LOGICAL_OR, OP_LOGICAL_XOR, OP_MASK, OP_MATMUL, OP_MULTIPLY,
-    OP_NEGATIVE, OP_NOT_EQUAL, OP_POWER, OP_PUT, OP_REAL, OP_REMAINDER, OP_RESHAPE, OP_RESULT, OP_SELECT, OP_SINGULAR,
-    OP_SLOPE, OP_SMOOTH, OP_SOLVE, OP_SPECTRAL, OP_SQRT, OP_SQUARE, OP_STOP, OP_STRONG_DIVIDE, OP_STRONG_MULTIPLY,
-    OP_STRONG_MULTIPLY_BOTH, OP_SUBTRACT, OP_SUM, OP_TRANSPOSE, OP_TRUNC, Node, aval_of, node_operands, operand_aval,
+    ARITY, AVAL_FLOAT, F_BOOL, F_SLOPED, F_STRONG, F_WIDE, OP_ABSOLUTE, OP_ADD, OP_ASSEMBLE, OP_ASTYPE, OP_BROADCAST_TO,
+    OP_CEIL, OP_COMPLEX, OP_CONCATENATE, OP_CONJUGATE, OP_DIVIDE, OP_EQUAL, OP_FIRST_FREE, OP_FLOAT_POWER, OP_FLOOR,
+    OP_FLOOR_DIVIDE, OP_GATHER, OP_GETITEM, OP_GREATER, OP_GREATER_EQUAL, OP_IDENTITY, OP_IMAG, OP_INPUT, OP_INV,
+    OP_ITEM, OP_LESS, OP_LESS_EQUAL, OP_LOGICAL_AND, OP_LOGICAL_NOT, OP_LOGICAL_OR, OP_LOGICAL_XOR, OP_MASK, OP_MATMUL,
+    OP_MULTIPLY, OP_NEGATIVE, OP_NOT_EQUAL, OP_POWER, OP_PUT, OP_REAL, OP_REMAINDER, OP_RESHAPE, OP_RESULT, OP_SELECT,
+    OP_SINGULAR, OP_SLOPE, OP_SMOOTH, OP_SOLVE, OP_SPECTRAL, OP_SQRT, OP_SQUARE, OP_STOP, OP_STRONG_DIVIDE,
+    OP_STRONG_MULTIPLY, OP_STRONG_MULTIPLY_BOTH, OP_SUBTRACT, OP_SUM, OP_TRANSPOSE, OP_TRUNC, Node, absorbs, aval_of,
+    node_operands, operand_aval,
 )
 from hoad._core.kernels.vector cimport arithmetic, is_faster, vector1, vector2
 
@@ -151,6 +152,8 @@ cdef class Primitive:
         info.linear = linear
         info.multilinear = multilinear
         info.nout = <uint8_t>nout
+        info.flags = (F_BOOL if is_bool else F_STRONG if absorbs(op) or op == OP_MASK
+                      else F_SLOPED if op == OP_SLOPE else 0)
         info.f1 = scalar1(name) if nin == 1 and has_kernels else NULL
         info.f2 = scalar2(name) if nin == 2 and has_kernels else NULL
         info.v1 = vector1(name) if info.f1 != NULL else NULL

@@ -24,6 +24,8 @@ cdef struct ScalarRule:
     int n_constants
     int n_steps
     uint8_t outputs[2]
+    uint8_t leaves[LEAVES]      # the leaves that steps and outputs ask for
+    int n_leaves
     bint negated[2]     # the output is minus what its place holds
 
 cdef struct Places:

@@ -9,15 +9,18 @@ import numpy as np
 
 cimport cython
 
-from hoad._core.sweep.flags cimport holds, is_fraction, is_product, is_sloped, is_special, is_zero
+from hoad._core.sweep.flags cimport flags_of, holds, is_fraction, is_product, is_sloped, is_special, is_zero
 from hoad._core.sweep.hash_consing cimport NOTHING, Appender, found_or_pushed
 from hoad._core.sweep.simplification cimport (
-    both_scalar, simplified, skip_broadcasts, strengthen, transposed_back, decided_by_zeros,
+    both_scalar, decided_by_zeros, folded, simplified, skip_broadcasts, strengthen, transposed_back,
 )
 from hoad._core.sweep.slopes cimport product_of_slopes
 from hoad._core.sweep.support cimport with_support
 from hoad._core.graph.primitive cimport INFO, K_UFUNC, Primitive, Signature, primitive_of, signature
-from hoad._core.graph.tape cimport ARITY, AVAL_BOOL, AVAL_FLOAT, OP_MULTIPLY, ZERO, Graph, absorbs, operand_aval
+from hoad._core.graph.tape cimport (
+    ARITY, AVAL_BOOL, AVAL_FLOAT, F_SLOPED, F_STRONG, OP_ADD, OP_MULTIPLY, OP_NEGATIVE, ZERO, Graph, absorbs,
+    operand_aval,
+)
 
 cdef enum:
     FEW = 16
@@ -28,33 +31,42 @@ cdef class Builder(Appender):
     """Appends operations to one graph for the length of one sweep, simplified."""
 
     cdef int32_t emit(self, uint16_t op, int32_t a, int32_t b) except? -1:
-        if self.simplify and not (is_special(self.graph, a) or is_special(self.graph, b)
-                                  or (a == b and op == OP_MULTIPLY)):
-            return self.push(op, a, b)      # the common case
+        cdef Graph graph = self.graph
+        if self.simplify and not (is_special(graph, a) or is_special(graph, b) or (a == b and op == OP_MULTIPLY)):
+            if INFO[op].commutative and a > b:
+                a, b = b, a
+            return found_or_pushed(self, op, INFO[op].flags, a, b)      # the common case
         return self.emit_special(op, a, b)
 
     cdef int32_t emit_special(self, uint16_t op, int32_t a, int32_t b) except? -1:
         """As `emit`, for constants, signs, strong zeros and booleans."""
+        cdef Graph graph = self.graph
+        cdef int arity = ARITY[op]
+        cdef uint16_t of_a = flags_of(graph, a)
+        cdef uint16_t of_b = flags_of(graph, b) if arity == 2 else 0
         cdef int32_t operands[2]
         cdef int32_t found
         operands[0] = a
         operands[1] = b
-        if a == ZERO or (b == ZERO and ARITY[op] == 2):
-            return decided_by_zeros(self, primitive_of(op), operands, ARITY[op], AVAL_FLOAT)
-        if is_product(op) and is_sloped(self.graph, a) and is_sloped(self.graph, b):
+        if a == ZERO or (b == ZERO and arity == 2):
+            return decided_by_zeros(self, primitive_of(op), operands, arity, AVAL_FLOAT)
+        if self.simplify and a < 0 and (b < 0 or arity == 1) and OP_ADD <= op <= OP_NEGATIVE:
+            return folded(graph, op, a, b)
+        if of_a & of_b & F_SLOPED and is_product(op):
             found = product_of_slopes(self, a, b, AVAL_FLOAT)
             if found != NOTHING:
                 return found
         if op == OP_MULTIPLY and self.simplify:
             if b < a:
                 operands[0], operands[1] = b, a
-            if is_fraction(self.graph, operands[0]) and not is_special(self.graph, operands[1]):
+            if is_fraction(graph, operands[0]) and not is_special(graph, operands[1]):
                 return found_or_pushed(self, op, 0, operands[0], operands[1])    # all that is left to do, and common
-        op = strengthen(self.graph, op, &operands[0], &operands[1])
-        if absorbs(op) and holds(self.graph, operands[0], 0.0):
-            return ZERO         # a strong zero stays one
+        if (of_a | of_b) & F_STRONG or absorbs(op):
+            op = strengthen(graph, op, &operands[0], &operands[1])
+            if absorbs(op) and holds(graph, operands[0], 0.0):
+                return ZERO         # a strong zero stays one
         if self.simplify:
-            found = simplified(self, op, operands, ARITY[op], AVAL_BOOL if INFO[op].is_bool else AVAL_FLOAT)
+            found = simplified(self, op, operands, arity, AVAL_BOOL if INFO[op].is_bool else AVAL_FLOAT)
             if found != NOTHING:
                 return found
         return self.push(op, operands[0], operands[1])

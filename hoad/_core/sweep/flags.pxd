@@ -2,16 +2,16 @@
 
 from libc.math cimport fabs, floor
 
-from hoad._core.graph.primitive cimport Primitive
+from hoad._core.graph.primitive cimport INFO, Primitive
 from hoad._core.graph.tape cimport (
-    AVAL_BOOL, AVAL_FLOAT, F_BOOL, F_SLOPED, F_STRONG, OP_MULTIPLY, OP_NEGATIVE, OP_STRONG_MULTIPLY,
+    ARITY, AVAL_BOOL, AVAL_FLOAT, F_BOOL, F_SLOPED, F_STRONG, OP_MULTIPLY, OP_NEGATIVE, OP_STRONG_MULTIPLY,
     OP_STRONG_MULTIPLY_BOTH, ZERO, Graph, Node, int32_t, node_operands, operand_aval, uint16_t,
 )
 
 cdef bint array_holds(Graph graph, int32_t operand, double value) noexcept
 cdef bint is_zero(Graph graph, int32_t operand) except -1
 cdef bint has_no_zero(Graph graph, int32_t operand) except -1
-cdef uint16_t scalar_flags(Graph graph, uint16_t op, int32_t a, int32_t b) noexcept
+cdef uint16_t passed_on(uint16_t op, uint16_t of_a, uint16_t of_b) noexcept
 cdef uint16_t wide_flags(Graph graph, Primitive primitive, const int32_t* operands, int32_t count) noexcept
 
 
@@ -78,5 +78,21 @@ cdef inline bint is_special(Graph graph, int32_t operand) noexcept:
 
 cdef inline bint holds(Graph graph, int32_t operand, double value) noexcept:
     """As `is_number`, also for constants of complex numbers that all have this value."""
-    return is_number(graph, operand, value) or (
-        ZERO < operand < 0 and graph.consts[~operand].aval > AVAL_BOOL and array_holds(graph, operand, value))
+    if not ZERO < operand < 0:
+        return False
+    if graph.consts[~operand].aval == AVAL_FLOAT:
+        return graph.consts[~operand].value.d == value
+    return graph.consts[~operand].aval > AVAL_BOOL and array_holds(graph, operand, value)
+
+
+cdef inline uint16_t flags_of(Graph graph, int32_t operand) noexcept:
+    return graph.nodes[operand].flags if operand >= 0 else 0
+
+
+cdef inline uint16_t scalar_flags(Graph graph, uint16_t op, int32_t a, int32_t b) noexcept:
+    """The flags of ``op(a, b)`` on numbers: a boolean, strong zeros, slopes."""
+    cdef uint16_t of_a = flags_of(graph, a)
+    cdef uint16_t of_b = flags_of(graph, b) if ARITY[op] == 2 else 0
+    if (of_a | of_b) & (F_STRONG | F_SLOPED):
+        return INFO[op].flags | passed_on(op, of_a, of_b)
+    return INFO[op].flags

@@ -4,9 +4,8 @@ cimport numpy as cnp
 
 from hoad._core.graph.primitive cimport INFO, Primitive
 from hoad._core.graph.tape cimport (
-    ARITY, AVAL_BOOL, F_BOOL, F_SLOPED, F_STRONG, OP_ADD, OP_ASSEMBLE, OP_COMPLEX, OP_DIVIDE, OP_IDENTITY, OP_ITEM,
-    OP_MASK, OP_MULTIPLY, OP_NEGATIVE, OP_SLOPE, OP_SMOOTH, OP_SUBTRACT, ZERO, AbstractValue, Graph, absorbs, aval_of,
-    int64_t,
+    AVAL_BOOL, F_SLOPED, F_STRONG, OP_ADD, OP_ASSEMBLE, OP_COMPLEX, OP_DIVIDE, OP_IDENTITY, OP_ITEM, OP_MASK,
+    OP_MULTIPLY, OP_NEGATIVE, OP_SLOPE, OP_SMOOTH, OP_SUBTRACT, ZERO, AbstractValue, Graph, absorbs, aval_of, int64_t,
 )
 
 cnp.import_array()
@@ -59,19 +58,15 @@ cdef bint has_no_zero(Graph graph, int32_t operand) except -1:
 
 # ---- flags of results
 
-cdef uint16_t scalar_flags(Graph graph, uint16_t op, int32_t a, int32_t b) noexcept:
-    """The flags of ``op(a, b)`` on numbers: a boolean, strong zeros, slopes."""
-    cdef uint16_t flags = F_BOOL if INFO[op].is_bool else 0
-    if absorbs(op) or op == OP_MASK:
-        flags |= F_STRONG
-    elif op == OP_NEGATIVE or op == OP_ITEM or op == OP_IDENTITY or op == OP_SMOOTH:
-        flags |= F_STRONG if is_strong(graph, a) else 0
+cdef uint16_t passed_on(uint16_t op, uint16_t of_a, uint16_t of_b) noexcept:
+    """Strong zeros and slopes that the result of an operation on numbers has from operands with these flags."""
+    cdef uint16_t flags = 0
+    if op == OP_NEGATIVE or op == OP_ITEM or op == OP_IDENTITY or op == OP_SMOOTH:
+        flags = of_a & F_STRONG
     elif op == OP_ADD or op == OP_SUBTRACT:
-        flags |= F_STRONG if is_strong(graph, a) and is_strong(graph, b) else 0
-    if op == OP_SLOPE:
-        flags |= F_SLOPED
-    elif carries_slopes(op):
-        flags |= F_SLOPED if is_sloped(graph, a) or ARITY[op] == 2 and is_sloped(graph, b) else 0
+        flags = of_a & of_b & F_STRONG
+    if carries_slopes(op):
+        flags |= (of_a | of_b) & F_SLOPED
     return flags
 
 

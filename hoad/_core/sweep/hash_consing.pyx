@@ -136,17 +136,18 @@ cdef int remember(Appender builder, uint64_t h, int32_t node) except -1:
 
 
 cdef int widen(Appender builder) except -1:
-    """Double the table while it is small, or to be complete; else newer nodes push out older ones from then on."""
+    """Enlarge the table while it is small, or to be complete; else newer nodes push out older ones from then on."""
     cdef TableEntry* old = builder.table
     cdef int32_t rows = builder.rows
     cdef int32_t i, known
-    builder.rows = 2 * rows
-    builder.shift -= 1
+    cdef int bits = 1 if rows >= MOST_FULL // 2 else 2      # each time, all that is in the table is entered again
+    builder.rows = rows << bits
+    builder.shift -= bits
     builder.table = <TableEntry*>PyMem_RawCalloc(builder.rows, sizeof(TableEntry))
     if builder.table == NULL:
         builder.table = old
         builder.rows = rows
-        builder.shift += 1
+        builder.shift += bits
         raise MemoryError
     builder.lossy = builder.rows >= MOST_FULL and not builder.complete
     known = builder.used

@@ -24,10 +24,10 @@ from hoad._core.graph.primitive cimport (
     INFO, K_GUFUNC, K_PYTHON, TEMPLATED, Primitive, Signature, forget_templates, primitive_of, rules_version,
 )
 from hoad._core.graph.tape cimport (
-    ARITY, AVAL_BOOL, AVAL_FLOAT, F_BOOL, F_OBJ, F_SLOPED, F_STRONG, F_VALUED, F_WIDE, OP_ADD, OP_ASSEMBLE,
-    OP_BROADCAST_TO, OP_DIVIDE, OP_IDENTITY, OP_INPUT, OP_ITEM, OP_MASK, OP_MULTIPLY, OP_NEGATIVE, OP_RESULT, OP_SELECT,
-    OP_SLOPE, OP_SQUARE, OP_STRONG_DIVIDE, OP_STRONG_MULTIPLY, OP_STRONG_MULTIPLY_BOTH, OP_SUBTRACT, OP_SUM, ZERO,
-    AbstractValue, Graph, Node, WideNode, absorbs, aval_of, int64_t, node_operands, operand_aval, uint16_t, uint8_t,
+    ARITY, AVAL_BOOL, AVAL_FLOAT, F_OBJ, F_VALUED, F_WIDE, OP_ADD, OP_ASSEMBLE, OP_BROADCAST_TO, OP_DIVIDE, OP_IDENTITY,
+    OP_INPUT, OP_ITEM, OP_MASK, OP_MULTIPLY, OP_NEGATIVE, OP_RESULT, OP_SELECT, OP_SQUARE, OP_STRONG_DIVIDE,
+    OP_STRONG_MULTIPLY, OP_STRONG_MULTIPLY_BOTH, OP_SUBTRACT, OP_SUM, ZERO, AbstractValue, Graph, Node, WideNode,
+    aval_of, int64_t, node_operands, operand_aval, uint16_t, uint8_t,
 )
 
 cdef dict METHODS
@@ -155,19 +155,22 @@ cdef class RuleTemplate:
 cdef int inline_scalar(RuleTemplate template, Builder builder, const int32_t* leaves, int32_t* outputs,
                        bint* signs) except -1:
     """As `inline_into`, for a rule on scalars."""
+    cdef const ScalarRule* rule = &template.scalar
+    cdef Graph graph = builder.graph
     cdef Places at
-    cdef int32_t k
+    cdef int32_t k, leaf
     at.operand[0] = ZERO
     at.special[0] = True
-    for k in range(template.n_leaves):
-        at.operand[FIRST_LEAF + k] = leaves[k]
-        at.special[FIRST_LEAF + k] = is_special(builder.graph, leaves[k])
-    builder.inline_rule(&template.scalar, &at)
+    for k in range(rule.n_leaves):
+        leaf = rule.leaves[k]
+        at.operand[FIRST_LEAF + leaf] = leaves[leaf]
+        at.special[FIRST_LEAF + leaf] = is_special(graph, leaves[leaf])
+    builder.inline_rule(rule, &at)
     for k in range(template.n_outputs):
-        outputs[k] = at.operand[template.scalar.outputs[k]]
+        outputs[k] = at.operand[rule.outputs[k]]
         if signs != NULL:
-            signs[k] = template.scalar.negated[k]
-        elif template.scalar.negated[k] and outputs[k] != ZERO:
+            signs[k] = rule.negated[k]
+        elif rule.negated[k] and outputs[k] != ZERO:
             outputs[k] = negative(builder, outputs[k])
     return 0
 
@@ -293,6 +296,13 @@ cdef bint scalar_rule(RuleTemplate template) except -1:
             return False
         rule.outputs[k] = places[template.outputs[k]]
         rule.negated[k] = template.outputs[k] in signs
+    asked = {rule.outputs[0], rule.outputs[1]}
+    for k in range(rule.n_steps):
+        asked.update((rule.steps[k].a, rule.steps[k].b))
+    for k in range(template.n_leaves):
+        if FIRST_LEAF + k in asked:
+            rule.leaves[rule.n_leaves] = k
+            rule.n_leaves += 1
     return True
 
 
@@ -357,11 +367,9 @@ cdef int push_step(ScalarRule* rule, uint16_t op, int a, int b) except -1:
     rule.steps[rule.n_steps].op = op
     rule.steps[rule.n_steps].a = a
     rule.steps[rule.n_steps].b = b
-    rule.steps[rule.n_steps].special = (INFO[op].is_bool or absorbs(op) or op in (OP_NEGATIVE, OP_MASK, OP_SLOPE))
+    rule.steps[rule.n_steps].special = INFO[op].flags != 0 or op == OP_NEGATIVE
     rule.steps[rule.n_steps].commutative = INFO[op].commutative
-    rule.steps[rule.n_steps].flags = (F_BOOL if INFO[op].is_bool
-                                      else F_STRONG if absorbs(op) or op == OP_MASK
-                                      else F_SLOPED if op == OP_SLOPE else 0)
+    rule.steps[rule.n_steps].flags = INFO[op].flags
     rule.n_steps += 1
     return FIRST_LEAF + LEAVES - 1 + rule.n_constants + rule.n_steps
 

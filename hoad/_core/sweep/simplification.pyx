@@ -9,7 +9,7 @@ Functions give an operand, ZERO where the result is the symbolic zero, and NOTHI
 from hoad._core.ops.eager cimport compute
 from hoad._core.sweep.derived cimport broadcast, negative
 from hoad._core.sweep.flags cimport (
-    first_operand, has_no_zero, holds, is_boolean, is_const, is_integral, is_number, is_op, is_product, is_strong,
+    first_operand, has_no_zero, holds, is_const, is_integral, is_number, is_op, is_product, is_strong,
 )
 from hoad._core.sweep.hash_consing cimport NOTHING, Appender
 from hoad._core.graph.primitive cimport INFO, Primitive, Signature, primitive_of, signature
@@ -106,20 +106,24 @@ cdef bint both_scalar(Graph graph, const int32_t* operands) noexcept:
 cdef int32_t simplified(Appender builder, uint16_t op, const int32_t* operands, int32_t count,
                         int32_t aval) except? -1:
     """What an operation, element by element, is without a new node of its own."""
+    cdef Graph graph = builder.graph
     cdef int32_t a = operands[0]
-    cdef int32_t b = operands[1] if count > 1 else 0
-    cdef int32_t x = equal_operand(builder.graph, op, a, b, operands)
-    if x == ZERO or x != NOTHING and operand_aval(builder.graph, x) == aval:
+    cdef int32_t b = operands[1] if count > 1 else a
+    cdef int32_t of_a = operand_aval(graph, a)
+    cdef int32_t of_b = operand_aval(graph, b)
+    cdef bint numbers = aval <= AVAL_BOOL and count <= 2 and of_a <= AVAL_BOOL and of_b <= AVAL_BOOL
+    cdef int32_t x
+    x = equal_operand(graph, op, a, b, operands)
+    if x == ZERO or x != NOTHING and operand_aval(graph, x) == aval:
         return x
-    if (op == OP_ADD or op == OP_SUBTRACT) and is_op(builder.graph, b, OP_NEGATIVE):
-        x = first_operand(builder.graph, b)
-        if operand_aval(builder.graph, x) == aval or operand_aval(builder.graph, a) == aval:
+    if (op == OP_ADD or op == OP_SUBTRACT) and is_op(graph, b, OP_NEGATIVE):
+        x = first_operand(graph, b)
+        if operand_aval(graph, x) == aval or of_a == aval:
             return append_pair(builder, OP_SUBTRACT if op == OP_ADD else OP_ADD, a, x, aval)
-    elif op == OP_POWER and holds(builder.graph, b, 2.0) and operand_aval(builder.graph, a) == aval:
+    elif op == OP_POWER and holds(graph, b, 2.0) and of_a == aval:
         return append_pair(builder, OP_SQUARE, a, ZERO, aval)
-    if aval <= AVAL_BOOL and count <= 2 and operand_aval(builder.graph, a) <= AVAL_BOOL and (
-            count == 1 or operand_aval(builder.graph, b) <= AVAL_BOOL):
-        return simplified_number(builder, op, a, b)
+    if numbers:
+        return simplified_number(builder, op, a, b, of_a == AVAL_BOOL or of_b == AVAL_BOOL)
     return folded_complex(builder, primitive_of(op), operands, count, aval)
 
 
@@ -166,15 +170,15 @@ cdef int32_t append_pair(Appender builder, uint16_t op, int32_t a, int32_t b, in
 
 # ---- numbers
 
-cdef int32_t simplified_number(Appender builder, uint16_t op, int32_t a, int32_t b) except? -1:
-    """``op(a, b)`` on numbers: constants are folded, signs move outward.
+cdef int32_t simplified_number(Appender builder, uint16_t op, int32_t a, int32_t b, bint has_boolean) except? -1:
+    """``op(a, b)`` on numbers, a twice if there is one operand: constants are folded, signs move outward.
 
     In arrays a sign stays where it is: moved outward, it may have to be applied to more items.
     """
     cdef Graph graph = builder.graph
-    if is_const(graph, a) and (ARITY[op] == 1 or is_const(graph, b)) and op != OP_IDENTITY:
+    if a < 0 and b < 0 and op != OP_IDENTITY:
         return folded(graph, op, a, b)
-    if is_boolean(graph, a) or (ARITY[op] == 2 and is_boolean(graph, b)):
+    if has_boolean:
         return NOTHING         # 1.0 times a boolean is a float, and so a node
     if op == OP_MULTIPLY:
         return product(builder, a, b)
@@ -208,12 +212,12 @@ cdef int32_t folded(Graph graph, uint16_t op, int32_t a, int32_t b) except? -1:
 cdef int32_t product(Appender builder, int32_t a, int32_t b) except? -1:
     cdef Graph graph = builder.graph
     cdef int32_t inner
-    if is_const(graph, b):
+    if b < 0:
         a, b = b, a
-    if is_const(graph, a):
-        if is_number(graph, a, -1.0):
+    if a < 0:
+        if graph.consts[~a].value.d == -1.0:
             return negative(builder, b)
-        if is_integral(graph, a) and is_op(graph, b, OP_MULTIPLY) and not graph.nodes[b].flags & F_WIDE:
+        if is_op(graph, b, OP_MULTIPLY) and not graph.nodes[b].flags & F_WIDE and is_integral(graph, a):
             inner = graph.nodes[b].a
             if is_integral(graph, inner):
                 return builder.emit(OP_MULTIPLY, folded(graph, OP_MULTIPLY, a, inner), graph.nodes[b].b)

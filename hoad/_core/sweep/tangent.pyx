@@ -6,23 +6,21 @@ template of the forward sweep. The same step is a proof that the rule is linear,
 
 import numpy as np
 
-from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc
+from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
 
 cimport cython
 
 from hoad._core.sweep.adjoint cimport adjoint_sweep
-from hoad._core.base.blocks cimport give, take, take_zeroed
+from hoad._core.base.blocks cimport give, reserve, take, take_zeroed
 from hoad._core.sweep.builder cimport Builder
 from hoad._core.sweep.derived cimport assemble, item, noted
 from hoad._core.sweep.flags cimport first_operand
-from hoad._core.graph.primitive cimport (
-    INFO, MOST_RESULTS, Primitive, Signature, primitive_count, signature, node_signature,
-)
+from hoad._core.graph.primitive cimport INFO, Primitive, Signature, node_signature, primitive_count, signature
 from hoad._core.graph.reach cimport mark_needed
 from hoad._core.graph.subgraph cimport copy_node
 from hoad._core.graph.tape cimport (
-    AVAL_FLOAT, F_BOOL, F_WIDE, F_VALUED, OP_ASSEMBLE, OP_IDENTITY, OP_INPUT, OP_ITEM, OP_RESULT, OP_STOP, ZERO,
-    WideNode, Graph, Node, aval_of, int32_t, node_operands, operand_aval, past_results, uint8_t, uint16_t, uint64_t,
+    AVAL_FLOAT, F_BOOL, F_WIDE, F_VALUED, OP_ASSEMBLE, OP_IDENTITY, OP_ITEM, OP_STOP, ZERO, WideNode, Graph, Node,
+    aval_of, int32_t, node_operands, operand_aval, past_results, uint8_t, uint16_t, uint64_t,
 )
 from hoad._core.sweep.rule_template cimport (
     RuleTemplate, author_jvp_template, describe, forget_old, is_kept, keep_template, reverse_only, values_for,
@@ -32,9 +30,6 @@ from hoad._core.sweep.rule_template cimport (
 from hoad._core.trace.coerce import new_input
 
 from hoad.errors import RuleError
-
-cdef enum:
-    FEW = 32
 
 
 # ---- transposition --------------------------------------------------------------------------------------------------
@@ -142,6 +137,8 @@ cdef class ForwardSweep:
     cdef list kept              # templates in use
     cdef void** quick           # [4 * op + active] -> Template of a scalar operation
     cdef int32_t n_quick
+    cdef int32_t* leaves        # of the template that is inlined
+    cdef int32_t cap_leaves
 
     def __cinit__(self, Graph graph, Builder builder, int32_t low, int32_t high, bint notes=False):
         cdef int32_t size = max(1, high - low)
@@ -166,6 +163,7 @@ cdef class ForwardSweep:
         cdef int32_t size = max(1, self.high - self.low)
         give(self.marks, size + 2)
         give(self.dot, size * sizeof(int32_t))
+        give(self.leaves, self.cap_leaves * sizeof(int32_t))
         PyMem_RawFree(self.quick)
 
     cdef inline int32_t tangent(self, int32_t operand) noexcept:
@@ -184,71 +182,61 @@ cdef class ForwardSweep:
         """Find the tangent of a node; of one with several results, all of them at the first."""
         cdef Node* node = &self.graph.nodes[i]
         cdef uint16_t op = node.op
-        if op == OP_INPUT or op == OP_STOP or op == OP_RESULT:
-            return 0
-        if INFO[op].nout == 1 and (node.flags & F_BOOL or node.flags & F_WIDE and not aval_of(node.b).inexact):
+        if node.flags & (F_BOOL | F_WIDE) and INFO[op].nout == 1 and (
+                node.flags & F_BOOL or not aval_of(node.b).inexact):
             return 0        # integers and booleans have derivative zero
+        if op > OP_STOP:
+            return self.inline_node(i)
         if op == OP_ITEM:
             self.dot[i - self.low] = item(self.builder, self.tangent(node.a), node.b)
         elif op == OP_IDENTITY:
             self.dot[i - self.low] = self.tangent(first_operand(self.graph, i))
         elif op == OP_ASSEMBLE:
             self.propagate_assembly(i)
-        else:
-            self.inline_node(i)
-        return 0
+        return 0            # of the rest, inputs and results have their tangents, and what is stopped has none
 
     cdef int inline_node(self, int32_t i) except -1:
-        cdef int32_t nout = max(1, INFO[self.graph.nodes[i].op].nout)
-        cdef int32_t few[FEW]
-        cdef int32_t results[MOST_RESULTS]
-        cdef int32_t* leaves = few
-        cdef int32_t k, dot, count
+        """Inline the jvp template of a node, with the tangents of its operands."""
+        cdef const Node* node = &self.graph.nodes[i]
+        cdef int32_t nout = INFO[node.op].nout
+        cdef bint plain = not node.flags & F_WIDE       # an operation on float64 scalars
+        cdef int32_t row = 4 * <int32_t>node.op
+        cdef int32_t k, count
         cdef uint64_t active = 0
         cdef const int32_t* operands = node_operands(self.graph, i, &count)
-        if 2 * (nout + count) > FEW:
-            leaves = <int32_t*>PyMem_RawMalloc(2 * (nout + count) * sizeof(int32_t))
-            if leaves == NULL:
-                raise MemoryError
-        try:
-            for k in range(nout):
-                leaves[k] = ZERO
-                leaves[nout + k] = i + k
-            for k in range(count):
-                dot = self.tangent(operands[k])
-                leaves[2 * nout + k] = operands[k]
-                leaves[2 * nout + count + k] = dot
-                if dot != ZERO:
-                    active |= <uint64_t>1 << (k if k < 64 else 63)
-            if not active:
-                return 0
-            if count > 64:
-                active = ~<uint64_t>0
-            self.template_at(i, active, leaves + 2 * nout, count).inline_into(self.builder, leaves, results, NULL)
-            for k in range(nout):
-                self.dot[i + k - self.low] = results[k]
-        finally:
-            if leaves != few:
-                PyMem_RawFree(leaves)
+        cdef int32_t* leaves
+        cdef int32_t* dots
+        cdef RuleTemplate template
+        reserve(<void**>&self.leaves, &self.cap_leaves, 2 * (nout + count), sizeof(int32_t))
+        leaves = self.leaves + 2 * nout
+        dots = leaves + count
+        for k in range(count):
+            leaves[k] = operands[k]
+            dots[k] = self.tangent(operands[k])
+            if dots[k] != ZERO:         # and so a float
+                active |= <uint64_t>1 << (k if k < 64 else 63)
+            elif plain:
+                plain = operand_aval(self.graph, operands[k]) == AVAL_FLOAT
+        if not active:
+            return 0
+        for k in range(nout):
+            self.leaves[k] = ZERO
+            self.leaves[nout + k] = i + k
+        row += <int32_t>active
+        plain = plain and row < self.n_quick
+        template = <RuleTemplate>self.quick[row] if plain and self.quick[row] != NULL else (
+            self.template_at(i, active if count <= 64 else ~<uint64_t>0, leaves, count, row if plain else -1))
+        template.inline_into(self.builder, self.leaves, &self.dot[i - self.low], NULL)
         return 0
 
-    cdef RuleTemplate template_at(self, int32_t i, uint64_t active, const int32_t* operands, int32_t count):
-        """The jvp template of a node; that of an operation on float64 scalars is kept for the next of its kind."""
-        cdef Node* node = &self.graph.nodes[i]
-        cdef bint plain = not node.flags & F_WIDE
-        cdef int32_t row = 4 * <int32_t>node.op + <int32_t>active if plain else 0
-        cdef int32_t k
-        cdef RuleTemplate template
-        cdef Signature sig
-        plain = plain and row < self.n_quick
-        for k in range(count if plain else 0):
-            plain = plain and operand_aval(self.graph, operands[k]) == AVAL_FLOAT
-        if plain and self.quick[row] != NULL:
-            return <RuleTemplate>self.quick[row]
-        sig = node_signature(self.graph, i)
-        template = jvp_template(sig, active, self.graph.where(i) if sig.primitive.rule is None else None,
-                                values_for(self.graph, sig, i, operands, count))
-        if plain and not sig.primitive.per_call:
+    cdef RuleTemplate template_at(self, int32_t i, uint64_t active, const int32_t* operands, int32_t count,
+                                  int32_t row):
+        """The jvp template of a node, which is kept in a row of `quick` for the next of its kind (-1: it is not)."""
+        cdef Signature sig = node_signature(self.graph, i)
+        cdef RuleTemplate template = jvp_template(
+            sig, active, self.graph.where(i) if sig.primitive.rule is None else None,
+            values_for(self.graph, sig, i, operands, count))
+        if row >= 0 and not sig.primitive.per_call:
             self.kept.append(template)
             self.quick[row] = <void*>template
         return template
