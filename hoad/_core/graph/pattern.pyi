@@ -1,5 +1,3 @@
-"""The sparsity pattern of a linear sweep, by intervals."""
-
 from collections.abc import Callable
 from typing import Any
 

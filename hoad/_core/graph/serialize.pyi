@@ -1,5 +1,3 @@
-"""Graphs as plain data, for pickling."""
-
 from collections.abc import Callable
 from typing import Any, final
 

@@ -1,12 +1,9 @@
-"""How a signature is run: loops, strides, gufunc cores."""
-
 from collections.abc import Sequence
 
 from hoad._core.graph.primitive import Signature
 from hoad._core.graph.tape import AbstractValue
 
-class Plan:
-    """A signature made ready to run, by compiled code."""
+class Plan: ...
 
 def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]: ...
 def contiguous_strides(shape: Sequence[int], itemsize: int) -> list[int]: ...
