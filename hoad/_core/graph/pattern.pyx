@@ -130,8 +130,7 @@ cdef bint is_itemwise(Graph graph, int32_t i, int32_t size, const int32_t* opera
 
 cdef bint is_plain_assembly(Graph graph, const Node* node) except -1:
     """Whether a node puts numbers at places of an array of zeros, and nothing else."""
-    cdef const WideNode* wide
     if node.op != OP_ASSEMBLE:
         return False
-    wide = &graph.wide_nodes[node.a]
+    cdef const WideNode* wide = &graph.wide_nodes[node.a]
     return len((<Signature>wide.sig).params[1]) == 0

@@ -94,14 +94,12 @@ cdef class Primitive:
                  bint zero_derivative=False, bint analytic=False, bint conjugates=False, bint may_round=False,
                  str series=None, double factor=1.0):
         global N_PRIMITIVES, N_DECLARED
-        cdef Info* info
-        cdef int op
         cdef bint has_kernels = lasting and name not in BY_NAME     # else it only shares a name with one of ours
         if not 1 <= nout <= MOST_RESULTS:
             raise ValueError(f"a primitive can have 1 to {RESULTS_LIMIT} results, and {name} would have {nout}")
         if series is not None and series not in SERIES:
             raise ValueError(f"{name} would have the series {series!r}, which is none of {sorted(SERIES)}")
-        op = NUMBERS.get(name, OP_FIRST_FREE) if has_kernels else <int>OP_FIRST_FREE
+        cdef int op = NUMBERS.get(name, OP_FIRST_FREE) if has_kernels else <int>OP_FIRST_FREE
         if not lasting:
             N_DECLARED += 1
             if N_DECLARED % MOST_PASSING == 0:
@@ -143,7 +141,7 @@ cdef class Primitive:
             LASTING.append(self)
             BY_NAME.setdefault(name, self)
         ARITY[op] = <uint8_t>nin if 0 <= nin <= 2 else 0
-        info = &INFO[op]
+        cdef Info* info = &INFO[op]
         info.kind = <uint8_t>kind
         info.commutative = commutative
         info.is_bool = is_bool
@@ -306,7 +304,6 @@ cdef list TEMPLATED = []
 
 cdef Signature signature(Primitive primitive, object params, const int32_t* avals, int32_t count):
     """The signature of `primitive` at these operands; infers the results when it is new."""
-    cdef Signature sig
     cdef int32_t i
     cdef object key
     if primitive.of_programs:       # a table that outlives a program would keep it alive
@@ -320,7 +317,7 @@ cdef Signature signature(Primitive primitive, object params, const int32_t* aval
         key = (primitive.op, params, avals[0], avals[1])
     else:
         key = (primitive.op, params, *[avals[i] for i in range(count)])
-    sig = <Signature>SIGNATURES.get(key)
+    cdef Signature sig = <Signature>SIGNATURES.get(key)
     if sig is not None:
         return sig
     return new_signature(primitive, params, tuple([aval_of(avals[i]) for i in range(count)]), key)

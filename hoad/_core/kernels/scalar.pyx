@@ -144,16 +144,15 @@ cdef double k_remainder(double x, double y) noexcept nogil:
     return c_copysign(0.0, y)
 
 cdef double k_floor_divide(double x, double y) noexcept nogil:
-    cdef double r, q, f
     if y == 0.0:
         return x / y
-    r = c_fmod(x, y)
-    q = (x - r) / y
+    cdef double r = c_fmod(x, y)
+    cdef double q = (x - r) / y
     if r != 0.0 and (y < 0) != (r < 0):
         q -= 1.0
     if q == 0.0:
         return c_copysign(0.0, x / y)
-    f = m.floor(q)
+    cdef double f = m.floor(q)
     return f + 1.0 if q - f > 0.5 else f
 
 cdef double k_logaddexp(double x, double y) noexcept nogil:

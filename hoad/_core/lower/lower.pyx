@@ -261,14 +261,13 @@ cdef class Lowering:
     cdef int32_t known_register(self, int32_t operand) except? -2147483648:
         """A register for a constant, or for a node whose value is taken without a step."""
         cdef Slot slot
-        cdef int32_t register
         if operand < 0:
             slot = self.graph.consts[~operand].value
         else:
             if not self.graph.nodes[operand].flags & F_VALUED:
                 raise NoValueError(f"node {operand} has no value and is not computed; this is an error in hoad")
             slot = self.graph.slots[operand]
-        register = self.preset(operand_aval(self.graph, operand), slot)
+        cdef int32_t register = self.preset(operand_aval(self.graph, operand), slot)
         if operand >= self.low:
             self.place[operand - self.low] = register
         elif operand < 0:
@@ -281,13 +280,12 @@ cdef class Lowering:
         """The varying register (plain number) of a scalar operand, repeated over the lanes if it is uniform."""
         cdef Lowered program = self.program
         cdef int32_t register = self.register_of(operand)
-        cdef int32_t lanes
         if register < 0:
             return ~register
         known = self.repeated.get(register)
         if known is not None:
             return <int32_t>known
-        lanes = ~self.new_register(0, True, True)
+        cdef int32_t lanes = ~self.new_register(0, True, True)
         reserve(<void**>&program.broadcasts, &program.cap_broadcasts, 2 * program.n_broadcasts + 2, sizeof(int32_t))
         program.broadcasts[2 * program.n_broadcasts] = register
         program.broadcasts[2 * program.n_broadcasts + 1] = lanes
@@ -383,8 +381,7 @@ cdef class Lowering:
 
     cdef int lower_node(self, int32_t i, bint varies) except -1:
         cdef Node node = self.graph.nodes[i]
-        cdef int32_t a, b, out
-        cdef Step* step
+        cdef int32_t a, b
         if node.op == OP_INPUT:
             raise NoValueError(f"input {i} of this program was given no value; this is an error in hoad")
         if node.op == OP_IDENTITY or node.op == OP_STOP or node.op == OP_SMOOTH:
@@ -404,9 +401,9 @@ cdef class Lowering:
             b = self.lane_register(node.b) if ARITY[node.op] == 2 else a
         if varies:
             self.release_operands(i)        # numbers may be replaced lane by lane
-        out = self.computed_register(0, varies)
+        cdef int32_t out = self.computed_register(0, varies)
         self.place[i - self.low] = out
-        step = self.new_step()
+        cdef Step* step = self.new_step()
         step.op = self.operation(&node)
         step.form = ITEM_STEP if node.op == OP_ITEM else SCALAR_STEP
         step.a = a
@@ -427,12 +424,11 @@ cdef class Lowering:
         cdef uint16_t op = self.operation(node)
         cdef int32_t a = self.register_of(node.a)
         cdef int32_t b = self.register_of(node.b) if ARITY[op] == 2 else a
-        cdef Step* step
         reserve(<void**>&program.uniform, &program.cap_uniform, program.n_uniform + 1, sizeof(int64_t))
         reserve(<void**>&program.steps, &program.cap_steps, program.n_steps + 1, sizeof(Step))
         program.uniform[program.n_uniform] = -1
         self.place[i - self.low] = program.n_uniform
-        step = &program.steps[program.n_steps]
+        cdef Step* step = &program.steps[program.n_steps]
         step.op = op
         step.form = SCALAR_STEP
         step.a = a
@@ -446,26 +442,20 @@ cdef class Lowering:
         cdef Lowered program = self.program
         cdef WideNode* wide = &self.graph.wide_nodes[self.graph.nodes[i].a]
         cdef Slot nowhere
-        cdef Signature sig
-        cdef Plan plan
         cdef int32_t k
         cdef int32_t count = wide.count
         cdef int32_t first = wide.first
-        cdef int32_t nout
-        cdef int32_t at
-        cdef Step* step
-        cdef ArrayStep* array_step
         if self.graph.nodes[i].op == OP_RESULT:
             raise RuntimeError(f"node {i} is a further result of a node that was not lowered; this is an error in hoad")
-        sig = <Signature>wide.sig
-        plan = plan_of(sig)
+        cdef Signature sig = <Signature>wide.sig
+        cdef Plan plan = plan_of(sig)
         if plan.is_copy:        # the value under another shape
             self.place[i - self.low] = self.register_of(self.graph.pool[first])
             return 0
-        nout = sig.primitive.nout
+        cdef int32_t nout = sig.primitive.nout
         program.alive.append(plan)
         program.worth = max(program.worth, 0 if plan.native is None else plan.native.worth)
-        at = program.n_places
+        cdef int32_t at = program.n_places
         reserve(<void**>&program.places, &program.cap_places, at + count + nout, sizeof(int32_t))
         reserve(<void**>&program.truths, &program.cap_truths, program.cap_places, 1)
         program.n_places += count + nout
@@ -478,12 +468,12 @@ cdef class Lowering:
             self.place[i + k - self.low] = self.computed_register(operand_aval(self.graph, i + k), varies)
             self.set_place(at + count + k, i + k)
         reserve(<void**>&program.array_steps, &program.cap_array_steps, program.n_array_steps + 1, sizeof(ArrayStep))
-        array_step = &program.array_steps[program.n_array_steps]
+        cdef ArrayStep* array_step = &program.array_steps[program.n_array_steps]
         array_step.plan = <void*>plan
         array_step.n_in = count
         array_step.n_out = nout
         array_step.first = at
-        step = self.new_step()
+        cdef Step* step = self.new_step()
         step.op = self.graph.nodes[i].op
         step.form = ARRAY_STEP
         step.a = program.n_array_steps
@@ -593,8 +583,6 @@ cpdef Lowered lower(Graph graph, list outputs, list inputs, list varying, int32_
         has no inputs.
     """
     cdef int32_t high = start
-    cdef Lowering lowering
-    cdef Lowered program
     for i in outputs + inputs:
         high = max(high, <int32_t>i + 1)
     for i in range(guards):
@@ -602,7 +590,7 @@ cpdef Lowered lower(Graph graph, list outputs, list inputs, list varying, int32_
     high = past_results(graph, high)
     if not inputs and not guards and are_valued(graph, outputs):
         start = high        # and no node is looked at
-    lowering = Lowering(graph, start, high, keep)
+    cdef Lowering lowering = Lowering(graph, start, high, keep)
     lowering.mark(outputs, inputs, varying, guards)
     if keep or once:
         lowering.compute_numbers()
@@ -617,7 +605,7 @@ cpdef Lowered lower(Graph graph, list outputs, list inputs, list varying, int32_
     lowering.place_outputs(outputs)
     if guards:
         lowering.place_checks(guards)
-    program = lowering.program
+    cdef Lowered program = lowering.program
     program.has_lanes = any(varying)
     lowering = None         # what follows has use for its tables
     if not keep:

@@ -38,20 +38,17 @@ cdef inline void count_read(int32_t register, int32_t* reads) noexcept:
 cdef Step new_array_step(Lowered program, Primitive primitive, params, list avals, list registers) except *:
     """A further step on arrays, of few operands and one result: the registers of these, then of that."""
     cdef int32_t numbers[MOST_OPERANDS]
-    cdef ArrayStep* made
-    cdef Signature sig
-    cdef Plan plan
     cdef Step step
     cdef int32_t k
     for k in range(len(avals)):
         numbers[k] = (<AbstractValue>avals[k]).number
-    sig = signature(primitive, params, numbers, len(avals))
-    plan = plan_of(sig)
+    cdef Signature sig = signature(primitive, params, numbers, len(avals))
+    cdef Plan plan = plan_of(sig)
     program.alive.append(plan)
     reserve(<void**>&program.array_steps, &program.cap_array_steps, program.n_array_steps + 1, sizeof(ArrayStep))
     reserve(<void**>&program.places, &program.cap_places, program.n_places + len(registers), sizeof(int32_t))
     reserve(<void**>&program.truths, &program.cap_truths, program.n_places + len(registers), 1)
-    made = &program.array_steps[program.n_array_steps]
+    cdef ArrayStep* made = &program.array_steps[program.n_array_steps]
     made.plan, made.n_in, made.n_out, made.first = <void*>plan, len(avals), 1, program.n_places
     for aval, register in zip([*avals, sig.results[0]], registers):
         program.places[program.n_places] = register
@@ -75,9 +72,8 @@ cdef int32_t new_buffer(Lowered program, AbstractValue aval) except? -2147483648
 
 cdef int32_t add_preset(Lowered program, double value) except -1:
     """The register of a number that is there before the program runs."""
-    cdef Preset* preset
     reserve(<void**>&program.presets, &program.cap_presets, program.n_presets + 1, sizeof(Preset))
-    preset = &program.presets[program.n_presets]
+    cdef Preset* preset = &program.presets[program.n_presets]
     preset.register, preset.value.d = program.n_uniform, value
     program.n_presets += 1
     more_registers(program, 1)

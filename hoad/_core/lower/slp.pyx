@@ -86,10 +86,9 @@ cdef class Grouping:
 
     cdef inline int32_t result(self, int32_t i, int32_t k=0) noexcept:
         """The register of result k of a step."""
-        cdef ArrayStep* array_step
         if self.steps[i].form != ARRAY_STEP:
             return self.steps[i].out
-        array_step = &self.program.array_steps[self.steps[i].a]
+        cdef ArrayStep* array_step = &self.program.array_steps[self.steps[i].a]
         return self.program.places[array_step.first + array_step.n_in + k]
 
     cdef int find_levels(self) except -1:
@@ -137,12 +136,10 @@ cdef class Grouping:
         cdef int64_t at
         cdef int32_t i
         cdef uint64_t key
-        cdef uint64_t* keys
-        cdef int32_t* numbers
         while size < 2 * self.n:
             size *= 2
-        keys = <uint64_t*>take(size * sizeof(uint64_t))
-        numbers = <int32_t*>take_zeroed(size * sizeof(int32_t))
+        cdef uint64_t* keys = <uint64_t*>take(size * sizeof(uint64_t))
+        cdef int32_t* numbers = <int32_t*>take_zeroed(size * sizeof(int32_t))
         self.n_groups = 0
         try:
             if keys == NULL or numbers == NULL:
@@ -187,14 +184,12 @@ cdef class Grouping:
         """Put the steps in the order of their groups, and these in the order of their levels."""
         cdef IsomorphicGroups made = IsomorphicGroups.__new__(IsomorphicGroups)
         cdef int32_t i, g, total, count, level
-        cdef int32_t* rank
-        cdef int32_t* first
         cdef int64_t bytes_of_rank = (self.n_groups + 1) * <int64_t>sizeof(int32_t)
         made.n, made.n_groups = self.n, self.n_groups
         made.order = <int32_t*>take(self.n * sizeof(int32_t))
         made.starts = <int32_t*>take_zeroed(bytes_of_rank)
-        rank = <int32_t*>take_zeroed(bytes_of_rank)
-        first = <int32_t*>take_zeroed((self.levels + 1) * sizeof(int32_t))
+        cdef int32_t* rank = <int32_t*>take_zeroed(bytes_of_rank)
+        cdef int32_t* first = <int32_t*>take_zeroed((self.levels + 1) * sizeof(int32_t))
         try:
             if not (made.order and made.starts and rank and first):
                 raise MemoryError

@@ -393,7 +393,6 @@ cdef class Plan:
         cdef cnp.npy_intp n = self.core_dims[0]
         cdef int32_t rows = 1
         cdef int k
-        cdef Kernel2 form
         if self.ndim or self.empty:
             return False
         for k in range(self.nop):
@@ -401,7 +400,7 @@ cdef class Plan:
             if n > 1 and moves[k] != n * steps[k]:
                 rows = lanes
         n *= lanes // rows
-        form = self.form_for(steps)
+        cdef Kernel2 form = self.form_for(steps)
         if form == NULL and rows == 1:
             self.loop(at, &n, steps, self.data)
         if form == NULL:
@@ -422,18 +421,16 @@ cdef class Plan:
 
     cdef bint run_product(self, char** at, const int64_t* moves, int32_t lanes) noexcept nogil:
         """Run a product for all lanes at once, if one factor is the same in all, and the other a row or a column."""
-        cdef cnp.npy_intp dims[4]
-        cdef cnp.npy_intp steps[9]
+        cdef cnp.npy_intp dims[4], steps[9]
         cdef char* args[3]
         cdef cnp.npy_intp* own = self.core_steps + 3
         cdef int left = 0 if moves[1] == 0 and self.core_dims[1] == 1 else 1    # which factor has rows for lanes
         cdef int right = 1 - left
-        cdef int32_t rows
         cdef int32_t first = 0
         if moves[left] == 0 or moves[right] != 0 or self.core_dims[1 if left == 0 else 3] != 1 or self.empty:
             return False
         dims[0], dims[2], dims[3] = 1, self.core_dims[2], self.core_dims[3 if left == 0 else 1]
-        rows = rows_at_once(<int64_t>dims[2] * dims[3], lanes)
+        cdef int32_t rows = rows_at_once(<int64_t>dims[2] * dims[3], lanes)
         steps[0] = steps[1] = steps[2] = 0
         steps[3], steps[4] = moves[left], own[1] if left == 0 else own[2]
         steps[5], steps[6] = (own[2], own[3]) if left == 0 else (own[1], own[0])
@@ -717,8 +714,7 @@ cdef void kernel_loop1(char** args, const cnp.npy_intp* dims, const cnp.npy_intp
 
 
 cdef void kernel_loop2(char** args, const cnp.npy_intp* dims, const cnp.npy_intp* steps, void* kernel) noexcept nogil:
-    cdef double room_x[BLOCK]
-    cdef double room_y[BLOCK]
+    cdef double room_x[BLOCK], room_y[BLOCK]
     cdef cnp.npy_intp done = 0
     cdef cnp.npy_intp n = dims[0] if steps[0] == steps[1] == sizeof(double) else BLOCK
     while done < dims[0]:
@@ -790,12 +786,11 @@ def matmul_steps(Signature sig, steps):
 
 cdef object as_value(AbstractValue aval, char* at):
     """The value in a buffer as a Python function receives it: float, bool, or an ndarray of its own."""
-    cdef object array
     if aval.number == 0:
         return (<double*>at)[0]
     if aval.number == 1:
         return bool((<char*>at)[0])
-    array = np.empty(aval.shape, aval.dtype)
+    cdef object array = np.empty(aval.shape, aval.dtype)
     memcpy(cnp.PyArray_DATA(<cnp.ndarray>array), at, aval.size * aval.itemsize)
     return array
 

@@ -126,7 +126,6 @@ cdef class Recording:
         cdef object dtype = aval.dtype if aval.inexact else np.dtype(np.float64)
         cdef cnp.ndarray offsets = np.arange(offset, aval.size if step else offset + 1, step or 1)
         cdef int32_t one = self.graph.const_object(np.array(value, dtype))
-        cdef int32_t[::1] ones
         if aval.ndim == 0:
             return one
         if not aval.is_float64:
@@ -134,7 +133,7 @@ cdef class Recording:
             one = self.graph.const_object(np.full(len(offsets), value, dtype))
             return assemble(builder, intern_aval(dtype, aval.shape).number, &one, 1, np.zeros(0, dtype=np.int64),
                             (place,))
-        ones = np.full(len(offsets), one, dtype=np.int32)
+        cdef int32_t[::1] ones = np.full(len(offsets), one, dtype=np.int32)
         return assemble(builder, aval.number, &ones[0], len(offsets), offsets, ())
 
     def unit_at(self, int like, int place, int step, value=1.0):
@@ -223,14 +222,13 @@ cdef class Recording:
         cdef int32_t start = self.scope.start
         cdef int32_t i
         cdef int32_t last = start - 1
-        cdef bytearray needed
         for i in operands:
             if 0 <= i < start:
                 return True
             last = max(last, i)
         if last < start:
             return False
-        needed = bytearray(last - start + 3)
+        cdef bytearray needed = bytearray(last - start + 3)
         for i in operands:
             if i >= start:
                 needed[i - start + 2] = 1
@@ -410,13 +408,11 @@ def inline(Graph source, list outputs, list inputs, list values):
     The numbers of `outputs` and `inputs` are those of a sealed graph; the result is traced in the running one.
     """
     cdef Graph graph = None
-    cdef RuleTemplate template
-    cdef Builder builder
     for value in values:
         if is_traced(value):
             graph = graph_of(value)
-    builder = Builder(graph, simplify=False)
-    template = RuleTemplate.__new__(RuleTemplate)
+    cdef Builder builder = Builder(graph, simplify=False)
+    cdef RuleTemplate template = RuleTemplate.__new__(RuleTemplate)
     template.graph = source
     template.finish(outputs)
     leaves = [operand_of(graph, value) for value in values]

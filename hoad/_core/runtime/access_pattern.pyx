@@ -115,11 +115,10 @@ cdef Rowwise with_truths(Plan plan, Signature sig):
 cdef Rowwise elementwise(Signature sig):
     cdef int op = sig.primitive.op
     cdef AbstractValue p = sig.results[0]
-    cdef Rowwise row
     cdef int k
     if len(sig.results) != 1 or len(sig.avals) != (3 if op == OP_SELECT else ARITY[op]):
         return None
-    row = made(ELEMENTWISE, len(sig.avals), p.size)
+    cdef Rowwise row = made(ELEMENTWISE, len(sig.avals), p.size)
     for k in range(row.n):
         seen = [stride // (<AbstractValue>sig.avals[k]).itemsize for stride in broadcast_strides(sig.avals[k], p.shape)]
         dims, strides = merge(p.shape, [contiguous_strides(p.shape, 1), seen])
@@ -156,7 +155,6 @@ cdef Rowwise total(Signature sig):
 
 cdef Rowwise sums(Signature sig):
     """Sums along axes that lie beside each other."""
-    cdef Rowwise row
     if sig.primitive.function is not np.add:
         return None
     shape = sig.avals[0].shape
@@ -166,18 +164,17 @@ cdef Rowwise sums(Signature sig):
         return None
     dims = [int(np.prod(part, dtype=np.int64)) for part in (
         shape[:between.start], shape[between.start:between.stop], shape[between.stop:])]
-    row = made(SUMS, 1, sig.avals[0].size)
+    cdef Rowwise row = made(SUMS, 1, sig.avals[0].size)
     set_view(row, 0, 0, dims, [dims[1] * dims[2], dims[2], 1])
     return row
 
 
 cdef Rowwise pieces(Plan plan, Signature sig):
     """An assembly of ranges."""
-    cdef Rowwise row
     cdef int k, d
     if plan.n_items or plan.n_parts > MOST_PIECES or plan.n_parts == 0:
         return None
-    row = made(PIECES, plan.n_parts, sig.results[0].size)
+    cdef Rowwise row = made(PIECES, plan.n_parts, sig.results[0].size)
     for k in range(plan.n_parts):
         if plan.parts[k].gathered:
             return None
@@ -192,14 +189,13 @@ cdef Rowwise pieces(Plan plan, Signature sig):
 
 cdef Rowwise columns(Plan plan, Signature sig):
     """Columns side by side."""
-    cdef Rowwise row
     cdef int k
     if plan.size < SHORTEST_COLUMN:
         return None
     for k in range(plan.nin):
         if plan.blocks[k] != sizeof(double):
             return None
-    row = made(COLUMNS, plan.nin, sig.results[0].size)
+    cdef Rowwise row = made(COLUMNS, plan.nin, sig.results[0].size)
     for k in range(plan.nin):
         set_view(row, k, k, [plan.size], [plan.nin])
     return row

@@ -114,11 +114,10 @@ cdef class Lowered:
     cdef list execute(self, list values, int32_t lanes, int32_t threads=0):
         cdef Registers work
         cdef int64_t size = self.workspace_size(lanes)
-        cdef char* memory
         cdef int32_t i
         cdef int code = 0
         cdef list held = self.converted(values, lanes)
-        memory = <char*>take(size)
+        cdef char* memory = <char*>take(size)
         if memory == NULL:
             raise MemoryError(f"no memory for a workspace of {size} bytes")
         try:
@@ -316,13 +315,10 @@ cdef class Lowered:
     cdef object result(self, Output* output, Registers* work):
         """One output as float, boolean or array of its own; with lanes always an array, lanes first."""
         cdef AbstractValue aval = aval_of(output.aval)
-        cdef object array
         cdef int32_t lane
         cdef int32_t lanes = work.lanes if self.has_lanes else 1
-        cdef char* data
         cdef char* source
         cdef int64_t stride
-        cdef int64_t nbytes
         if output.register >= 0:
             if output.aval <= AVAL_BOOL and not self.has_lanes:
                 return work.uniform[output.register].d if output.aval == AVAL_FLOAT else (
@@ -334,9 +330,9 @@ cdef class Lowered:
             source = work.varying[~output.register]
             stride = self.varying[~output.register] if aval.number > AVAL_BOOL else <int64_t>sizeof(double)
         dtype = np.float64 if aval.number <= AVAL_BOOL else aval.dtype
-        array = np.empty((lanes, *aval.shape) if self.has_lanes else aval.shape, dtype=dtype)
-        data = <char*>cnp.PyArray_DATA(<cnp.ndarray>array)
-        nbytes = aval.size * (<int64_t>sizeof(double) if aval.number <= AVAL_BOOL else aval.itemsize)
+        cdef object array = np.empty((lanes, *aval.shape) if self.has_lanes else aval.shape, dtype=dtype)
+        cdef char* data = <char*>cnp.PyArray_DATA(<cnp.ndarray>array)
+        cdef int64_t nbytes = aval.size * (<int64_t>sizeof(double) if aval.number <= AVAL_BOOL else aval.itemsize)
         for lane in range(lanes):
             memcpy(data + lane * nbytes, source + lane * stride, nbytes)
         array = array.astype(bool) if aval.number == AVAL_BOOL else array
@@ -555,7 +551,6 @@ cdef int array_step(Lowered program, ArrayStep* step, Slot* u, char** v, int32_t
     cdef char** at = few
     cdef char* truths = few_truths
     cdef int32_t k
-    cdef int code
     cdef int32_t count = step.n_in + step.n_out
     if count > FEW:
         at = <char**>PyMem_RawMalloc(count * (sizeof(char*) + 1))
@@ -567,7 +562,7 @@ cdef int array_step(Lowered program, ArrayStep* step, Slot* u, char** v, int32_t
         if program.truths[step.first + k]:     # loops read booleans as bytes
             truths[k] = (<double*>at[k])[0] != 0 if k < step.n_in else 0
             at[k] = &truths[k]
-    code = (<Plan>step.plan).run(at, at + step.n_in, threads)
+    cdef int code = (<Plan>step.plan).run(at, at + step.n_in, threads)
     for k in range(step.n_in, count):
         if program.truths[step.first + k]:
             (<double*>pointer(program, step.first + k, u, v, lane))[0] = truths[k]

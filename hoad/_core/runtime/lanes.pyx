@@ -72,13 +72,12 @@ cdef class Map(NativeCall):
 
     def __cinit__(self, Lowered program not None, str takes, str gives, int64_t length, int64_t rows_a_block=0):
         cdef int32_t k
-        cdef int64_t more, room
         self.program = program
         self.length = length
         self.may_fail = program.may_fail()
         self.depth = program.native_depth() + 1
         self.numbers = length * program.numbers()
-        room = <int64_t>(PRODUCTS if program.has_products() else CACHE)
+        cdef int64_t room = <int64_t>(PRODUCTS if program.has_products() else CACHE)
         self.width = <int32_t>min(max(room // max(1, program.bytes_per_lane), FEWEST_LANES), MOST_LANES,
                                   max(OFTEN // max(1, program.native_numbers()), 1))
         if 0 < rows_a_block < self.width and not program.takes_chunks():
@@ -95,7 +94,7 @@ cdef class Map(NativeCall):
         for k in range(self.n_in):
             describe(&self.streams[k].port, program.inputs[k].register, aval_of(program.inputs[k].aval))
             self.streams[k].has_rows = takes[k] == "x"
-        more = self.n_streams * sizeof(char*)
+        cdef int64_t more = self.n_streams * sizeof(char*)
         for k in range(program.n_outputs):
             more = self.give_stream(k, gives[k] == "s", more)
         self.spaces = Spaces(program, self.width, more)
@@ -121,7 +120,6 @@ cdef class Map(NativeCall):
         cdef LaneRun run
         cdef int32_t k
         cdef int64_t block
-        cdef int code
         cdef Space* space = self.spaces.enter()
         if space == NULL:
             return no_memory()
@@ -130,7 +128,7 @@ cdef class Map(NativeCall):
             run.data[k] = operands[k] if k < self.n_in else results[k - self.n_in]
             if self.streams[k].summed:
                 memset(run.data[k], 0, self.streams[k].port.nbytes)
-        code = self.begin(&run, space)
+        cdef int code = self.begin(&run, space)
         for block in range(self.blocks):
             if code:
                 break
@@ -224,13 +222,11 @@ cdef class Map(NativeCall):
 
     cdef int64_t failed_lane(self, Registers* work):
         """The first lane at which the guard that failed holds something else than it wants."""
-        cdef GuardCheck* check
-        cdef char* data
         cdef int32_t lane
         if work.failed_check < 0 or self.program.checks[work.failed_check].register >= 0:
             return 0
-        check = &self.program.checks[work.failed_check]
-        data = work.varying[~check.register]
+        cdef GuardCheck* check = &self.program.checks[work.failed_check]
+        cdef char* data = work.varying[~check.register]
         for lane in range(work.lanes):
             if check.nbytes:
                 if memcmp(data + lane * check.nbytes, <char*>check.expected.o, check.nbytes) != 0:

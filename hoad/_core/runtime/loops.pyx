@@ -154,11 +154,10 @@ cdef class LoopCall(NativeCall):
     cdef int call(self, char** operands, char** results, int32_t threads) noexcept nogil:
         cdef LoopRun run
         cdef Space* space = self.spaces.enter()
-        cdef int code
         if space == NULL:
             return no_memory()
         self.begin(&run, space, operands, results)
-        code = self.advance(&run, self.length)
+        cdef int code = self.advance(&run, self.length)
         if not code:
             self.finish(&run)
         self.spaces.leave(space)
@@ -192,11 +191,10 @@ cdef class LoopCall(NativeCall):
         cdef int64_t row = self.length - 1 - run.done if self.backwards else run.done
         cdef Role* role
         cdef int32_t k
-        cdef int code
         for k in range(self.n_rows):
             role = self.rows[k]
             put(run.work, &role.port, run.operands[role.at] + row * role.port.nbytes)
-        code = self.program.run_uniform(run.work)       # nothing has lanes here
+        cdef int code = self.program.run_uniform(run.work)       # nothing has lanes here
         if not code and self.program.n_checks:
             code = self.program.check(run.work)
         if code:
@@ -256,14 +254,13 @@ cdef class LoopCall(NativeCall):
     def run(self, list values not None):
         """(results of the outputs, steps done), on plain values of the inputs."""
         cdef LoopRun run
-        cdef Space* space
         cdef int code
         cdef int64_t between = max(1, min(<int64_t>BETWEEN_SIGNALS, OFTEN // self.program.numbers()))
         operands = [self.operand(k, value) for k, value in enumerate(values)]
         results = [self.result(k) for k in range(self.n_out) if self.roles[self.n_in + k].letter != c"w"]
         cdef cnp.ndarray places = addresses(operands)
         cdef cnp.ndarray targets = addresses(results)
-        space = self.spaces.enter()
+        cdef Space* space = self.spaces.enter()
         if space == NULL:
             raise MemoryError(f"no memory for a workspace of {self.spaces.size} bytes")
         try:
@@ -321,11 +318,10 @@ cdef class Count(NativeCall):
     cdef int call(self, char** operands, char** results, int32_t threads) noexcept nogil:
         cdef LoopRun run
         cdef Space* space = self.loop.spaces.enter()
-        cdef int code
         if space == NULL:
             return no_memory()
         self.loop.begin(&run, space, operands, NULL)        # what is carried goes nowhere else
-        code = self.loop.advance(&run, self.most)
+        cdef int code = self.loop.advance(&run, self.most)
         self.loop.spaces.leave(space)
         (<int64_t*>results[0])[0] = run.done
         if not code and not run.ended and run.done < self.loop.length:

@@ -127,14 +127,13 @@ cdef class EntryPoint:
         """Call the program in a space, and let go of it."""
         cdef int32_t k
         cdef EntryPort* port
-        cdef int code
         for k in range(self.n_in):
             port = &self.ports[k]
             if port.is_scalar:
                 space.work.uniform[port.register].d = inputs[port.first]
             else:
                 space.work.uniform[port.register].o = <PyObject*>(inputs + port.first)
-        code = self.program.interpret(&space.work)
+        cdef int code = self.program.interpret(&space.work)
         if not code:
             for k in range(self.n_in, self.n_ports):
                 port = &self.ports[k]
@@ -199,10 +198,9 @@ cdef int hoad_call(void* program, const double* inputs, double* outputs) noexcep
 
 
 cdef int hoad_ode(double t, const double* y, double* ydot, void* program) noexcept nogil:
-    cdef CallSpace* space
     if (<EntryPoint>program).takes_gil:
         return ode_with_gil(program, t, y, ydot)
-    space = (<EntryPoint>program).taken()
+    cdef CallSpace* space = (<EntryPoint>program).taken()
     joined(space, t, y, (<EntryPoint>program).n_inputs)
     return code_of((<EntryPoint>program).run(space, space.inputs, ydot))
 

@@ -139,7 +139,6 @@ cdef class Call(NativeCall):
 
     cdef int call(self, char** operands, char** results, int32_t threads) noexcept nogil:
         cdef int32_t k
-        cdef int code
         cdef Space* space = self.spaces.enter()
         cdef ProgramPort* outputs = self.ports + self.n_in
         if space == NULL:
@@ -150,7 +149,7 @@ cdef class Call(NativeCall):
         for k in range(self.n_out):
             if self.made_there[k]:
                 space.work.uniform[outputs[k].register].o = <PyObject*>results[k]
-        code = self.program.interpret(&space.work)
+        cdef int code = self.program.interpret(&space.work)
         if not code:
             for k in range(self.n_out):
                 get(&space.work, &outputs[k], results[k])

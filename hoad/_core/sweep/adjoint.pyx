@@ -231,14 +231,13 @@ cdef class Sweep:
         cdef Node* node = &self.graph.nodes[i]
         cdef State* state = &self.state[i - self.low]
         cdef int32_t k, n
-        cdef const int32_t* operands
         if operand_aval(self.graph, i) != AVAL_FLOAT:
             state[0] |= OTHER_KIND
         if node.flags & (F_STRONG | F_BOOL | F_SLOPED):
             state[0] |= SPECIAL
         if node.op == OP_STOP or (node.flags & F_BOOL and INFO[node.op].nout == 1):
             return 0
-        operands = node_operands(self.graph, i, &n)
+        cdef const int32_t* operands = node_operands(self.graph, i, &n)
         for k in range(n):
             if self.depends(operands[k]):
                 if aval_of(operand_aval(self.graph, i)).inexact or self.has_inexact_result(i):
@@ -356,12 +355,11 @@ cdef class Sweep:
         """Add a contribution, or minus it, to the adjoint of `node`."""
         cdef int32_t* bar = &self.bar[node - self.low]
         cdef State* state = &self.state[node - self.low]
-        cdef int32_t before
         if not self.notes or adjoint == ZERO:
             return add(self.builder, bar, state, adjoint, negated)
         if not negated:
             adjoint = self.annotated(node, adjoint, swept)
-        before = self.graph.size
+        cdef int32_t before = self.graph.size
         add(self.builder, bar, state, adjoint, negated)
         if self.graph.size > before and not state[0] & NEGATED:
             self.graph.note(self.graph.size - 1, swept, node, 0)
@@ -407,11 +405,11 @@ cdef class Sweep:
     cdef int propagate_many(self, int32_t i) except -1:
         """A node with several results: when the first of them is reached, all adjoints are known."""
         cdef int32_t few[MOST_RESULTS]
-        cdef int32_t k, nout
+        cdef int32_t k
         cdef bint some = False
         if self.graph.nodes[i].op == OP_RESULT:
             return 0
-        nout = INFO[self.graph.nodes[i].op].nout
+        cdef int32_t nout = INFO[self.graph.nodes[i].op].nout
         for k in range(nout):
             few[k] = self.adjoint_of(i + k) if i + k < self.high else ZERO
             some = some or few[k] != ZERO
@@ -423,8 +421,6 @@ cdef class Sweep:
         cdef int32_t nout = sig.primitive.nout
         cdef int32_t few[FEW]
         cdef int32_t* leaves = few
-        cdef int32_t* operands
-        cdef int32_t* found
         cdef int32_t k, count
         cdef uint64_t active = 0
         cdef bint signs[2]
@@ -434,8 +430,8 @@ cdef class Sweep:
             leaves = <int32_t*>PyMem_RawMalloc(2 * (nout + count) * sizeof(int32_t))
             if leaves == NULL:
                 raise MemoryError
-        operands = leaves + 2 * nout
-        found = operands + count
+        cdef int32_t* operands = leaves + 2 * nout
+        cdef int32_t* found = operands + count
         try:
             for k in range(nout):
                 leaves[k] = adjoints[k]
@@ -580,13 +576,12 @@ cdef list adjoint_sweep(Graph graph, Builder builder, list targets, list seeds, 
 
     If nodes are `asked` for, theirs instead: the sweep goes through them, and stops at `wrt`.
     """
-    cdef int32_t low, high, i
-    cdef Sweep sweep
+    cdef int32_t i
     if not wrt:
         return []
-    low = min(wrt)
-    high = past_results(graph, <int32_t>max(wrt + targets + (asked or [])) + 1)
-    sweep = Sweep(graph, builder, low, high, notes)
+    cdef int32_t low = min(wrt)
+    cdef int32_t high = past_results(graph, <int32_t>max(wrt + targets + (asked or [])) + 1)
+    cdef Sweep sweep = Sweep(graph, builder, low, high, notes)
     graph.reserve(<int32_t>min(<int64_t>(high - low) * 9 // 4, 1 << 26))     # a sweep seldom emits more
     sweep.mark_dependent(wrt)
     builder.learn(low, high)

@@ -35,8 +35,7 @@ cdef class Builder(Appender):
 
     cdef int32_t emit_special(self, uint16_t op, int32_t a, int32_t b) except? -1:
         """As `emit`, for constants, signs, strong zeros and booleans."""
-        cdef int32_t operands[2]
-        cdef int32_t found
+        cdef int32_t operands[2], found
         operands[0] = a
         operands[1] = b
         if a == ZERO or (b == ZERO and ARITY[op] == 2):
@@ -91,11 +90,9 @@ cdef class Builder(Appender):
 
     cdef int32_t emit_wide(self, Primitive primitive, object params, const int32_t* operands, int32_t count,
                            int32_t aval) except? -1:
-        cdef int32_t few[FEW]
-        cdef int32_t avals[FEW]
-        cdef int32_t i, found
+        cdef int32_t few[FEW], avals[FEW], i
         cdef uint16_t op = primitive.op
-        found = decided_by_zeros(self, primitive, operands, count, aval)
+        cdef int32_t found = decided_by_zeros(self, primitive, operands, count, aval)
         if found != NOTHING:
             return found
         if count > FEW:

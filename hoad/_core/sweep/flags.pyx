@@ -16,10 +16,9 @@ cnp.import_array()
 cdef bint array_holds(Graph graph, int32_t operand, double value) noexcept:
     """Whether a constant array holds complex numbers that all are this number."""
     cdef AbstractValue aval = aval_of(graph.consts[~operand].aval)
-    cdef void* data
     if not aval.is_complex:
         return False
-    data = cnp.PyArray_DATA(<cnp.ndarray>graph.consts[~operand].value.o)
+    cdef void* data = cnp.PyArray_DATA(<cnp.ndarray>graph.consts[~operand].value.o)
     if aval.itemsize == 2 * sizeof(double):
         return all_are(<double*>data, aval.size, value)
     return all_are(<float*>data, aval.size, value)

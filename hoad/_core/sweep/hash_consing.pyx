@@ -122,10 +122,9 @@ cdef class Appender:
 # ---- the table
 
 cdef int remember(Appender builder, uint64_t h, int32_t node) except -1:
-    cdef int32_t row
     if not builder.lossy and 2 * builder.used >= builder.rows:
         widen(builder)
-    row = <int32_t>(h >> builder.shift)
+    cdef int32_t row = <int32_t>(h >> builder.shift)
     if not builder.lossy:
         while builder.table[row].node:
             row = (row + 1) & (builder.rows - 1)
@@ -139,7 +138,7 @@ cdef int widen(Appender builder) except -1:
     """Double the table while it is small, or to be complete; else newer nodes push out older ones from then on."""
     cdef TableEntry* old = builder.table
     cdef int32_t rows = builder.rows
-    cdef int32_t i, known
+    cdef int32_t i
     builder.rows = 2 * rows
     builder.shift -= 1
     builder.table = <TableEntry*>PyMem_RawCalloc(builder.rows, sizeof(TableEntry))
@@ -149,7 +148,7 @@ cdef int widen(Appender builder) except -1:
         builder.shift += 1
         raise MemoryError
     builder.lossy = builder.rows >= MOST_FULL and not builder.complete
-    known = builder.used
+    cdef int32_t known = builder.used
     builder.used = 0
     for i in range(rows if known else 0):
         if old[i].node:

@@ -187,12 +187,11 @@ cdef int32_t emitted(RuleTemplate template, Builder builder, int32_t i, const in
 
 cdef int32_t placed(RuleTemplate template, Builder builder, int32_t operand, const int32_t* place) except? -1:
     """The operand of the graph inlined into for one of the template's."""
-    cdef int32_t aval
     if operand >= 0:
         return place[operand]
     if operand == ZERO:
         return ZERO
-    aval = template.graph.consts[~operand].aval
+    cdef int32_t aval = template.graph.consts[~operand].aval
     if aval == AVAL_FLOAT:
         return builder.graph.const_float(template.graph.consts[~operand].value.d)
     if aval == AVAL_BOOL:
@@ -204,10 +203,8 @@ cdef int32_t inline_wide(RuleTemplate template, Builder builder, int32_t i, cons
     cdef Graph graph = template.graph
     cdef Node* node = &graph.nodes[i]
     cdef WideNode* wide = &graph.wide_nodes[node.a]
-    cdef int32_t* operands
     cdef int32_t k, missing = 0
     cdef int32_t count = wide.count
-    cdef Signature sig
     cdef list seeds
     cdef tuple known, strong
     if node.op == OP_RESULT:
@@ -215,9 +212,9 @@ cdef int32_t inline_wide(RuleTemplate template, Builder builder, int32_t i, cons
         return ZERO if k == ZERO else k + graph.pool[wide.first + 1]
     if node.op == OP_IDENTITY:
         return placed(template, builder, graph.pool[wide.first], place)
-    sig = <Signature>wide.sig
+    cdef Signature sig = <Signature>wide.sig
     params = sig.params
-    operands = <int32_t*>PyMem_RawMalloc(max(1, count) * sizeof(int32_t))
+    cdef int32_t* operands = <int32_t*>PyMem_RawMalloc(max(1, count) * sizeof(int32_t))
     if operands == NULL:
         raise MemoryError
     try:
@@ -300,10 +297,9 @@ cdef bint add_constants(Graph graph, int32_t i, dict places, list constants) exc
     """Give the constants of a node their places; False unless it is an operation on float64 scalars."""
     cdef Node* node = &graph.nodes[i]
     cdef int32_t k, n
-    cdef const int32_t* operands
     if node.flags & F_WIDE or node.op == OP_ITEM or node.op == OP_RESULT:
         return False
-    operands = node_operands(graph, i, &n)
+    cdef const int32_t* operands = node_operands(graph, i, &n)
     for k in range(n):
         if operands[k] < 0 and operands[k] not in places:
             if graph.consts[~operands[k]].aval != AVAL_FLOAT:
@@ -419,7 +415,6 @@ cdef int32_t fitted(Signature sig, Graph graph, object adjoint, int k, AbstractV
 
     A rule that has no adjoint for an operand gives the error in its place, which is raised where it is asked for.
     """
-    cdef AbstractValue found
     if adjoint is None or (not is_traced(adjoint) and not hasattr(adjoint, "shape") and adjoint == 0):
         return ZERO
     if isinstance(adjoint, NoRuleError):
@@ -429,7 +424,7 @@ cdef int32_t fitted(Signature sig, Graph graph, object adjoint, int k, AbstractV
             f"{describe(sig)} is not linear in g: its adjoint {k} is the constant {adjoint!r}. Every adjoint must be "
             "a product with g, or None for zero."
         )
-    found = aval_of(operand_aval(graph, operand_of(graph, adjoint)))
+    cdef AbstractValue found = aval_of(operand_aval(graph, operand_of(graph, adjoint)))
     if found.shape != aval.shape and (sig.primitive.elementwise or sig.primitive.kind == K_GUFUNC):
         adjoint = sum_to(adjoint, found.shape, aval.shape)
         found = aval_of(operand_aval(graph, operand_of(graph, adjoint)))
@@ -459,11 +454,10 @@ cdef object sum_to(object adjoint, tuple shape, tuple wanted):
 
 cdef list values_for(Graph graph, Signature sig, int32_t node, const int32_t* operands, int32_t count):
     """The values of a node's results and operands, for a rule that branches on them; None for any other rule."""
-    cdef list wanted
     cdef int32_t k
     if not sig.primitive.per_call:
         return None
-    wanted = [node + k for k in range(len(sig.results))] + [operands[k] for k in range(count)]
+    cdef list wanted = [node + k for k in range(len(sig.results))] + [operands[k] for k in range(count)]
     missing = [k for k in wanted if graph.value_of(k) is None]
     if missing:
         try:
@@ -479,18 +473,16 @@ cdef list values_for(Graph graph, Signature sig, int32_t node, const int32_t* op
 
 cdef RuleTemplate vjp_template(Signature sig, uint64_t active, object where, list values=None):
     """The adjoint of `sig` for the operands in `active`, from its rule; `values` are those of results and operands."""
-    cdef RuleTemplate template
-    cdef Graph graph
     cdef list outputs = []
     cdef int k
     cdef Primitive primitive = sig.primitive
     forget_old(sig)
     key = ("vjp", active)
-    template = <RuleTemplate>sig.templates.get(key)
+    cdef RuleTemplate template = <RuleTemplate>sig.templates.get(key)
     if template is not None:
         return template
     template = RuleTemplate.__new__(RuleTemplate)
-    graph = Graph(values is not None)
+    cdef Graph graph = Graph(values is not None)
     if values is None:
         g = inputs_of(graph, sig.results)
         p = inputs_of(graph, sig.results)
@@ -647,12 +639,11 @@ cdef RuleTemplate author_jvp_template(Signature sig, uint64_t active):
 
 cdef object fitted_tangent(Signature sig, Graph graph, object tangent, AbstractValue aval):
     """The operand of a tangent, checked against the shape of its result."""
-    cdef AbstractValue found
     if tangent is None or (not is_traced(tangent) and np.ndim(tangent) == 0 and tangent == 0):
         return <int>ZERO
     if not is_traced(tangent):
         raise RuleError(f"the jvp of {sig.primitive.name} is not linear in the tangents: it gives {tangent!r}.")
-    found = aval_of(operand_aval(graph, operand_of(graph, tangent)))
+    cdef AbstractValue found = aval_of(operand_aval(graph, operand_of(graph, tangent)))
     if found.shape != aval.shape and sig.primitive.elementwise and len(found.shape) <= len(aval.shape):
         tangent = record_call(primitive_of(OP_BROADCAST_TO), (aval.shape,), (tangent,))
         found = aval_of(operand_aval(graph, operand_of(graph, tangent)))

@@ -152,8 +152,7 @@ cdef int32_t equal_operand(Graph graph, uint16_t op, int32_t a, int32_t b, const
 
 cdef int32_t append_pair(Appender builder, uint16_t op, int32_t a, int32_t b, int32_t aval) except? -1:
     """``op(a, b)``; ``op(a)`` if b is ZERO."""
-    cdef int32_t operands[2]
-    cdef int32_t avals[2]
+    cdef int32_t operands[2], avals[2]
     cdef int32_t count = 1 if b == ZERO else 2
     operands[0] = a
     operands[1] = b
@@ -246,16 +245,14 @@ cdef int32_t signed(Appender builder, uint16_t op, int32_t a, int32_t b) except?
 cdef int32_t folded_complex(Appender builder, Primitive primitive, const int32_t* operands, int32_t count,
                             int32_t aval) except? -1:
     """What an operation on constants gives, where that is one complex number."""
-    cdef int32_t avals[MOST_FOLDED]
-    cdef int32_t i
-    cdef Signature sig
+    cdef int32_t avals[MOST_FOLDED], i
     if primitive.nout > 1 or count > MOST_FOLDED or not aval_of(aval).is_complex or aval_of(aval).ndim:
         return NOTHING
     for i in range(count):
         if operands[i] >= 0:
             return NOTHING
         avals[i] = operand_aval(builder.graph, operands[i])
-    sig = signature(primitive, None, avals, count)
+    cdef Signature sig = signature(primitive, None, avals, count)
     return builder.graph.const_object(compute(builder.graph, sig, operands, count)[0])
 
 
@@ -277,10 +274,9 @@ cdef int skip_broadcasts(Graph graph, int32_t* operands, int32_t count, int32_t 
 
 cdef int32_t transposed_back(Graph graph, uint16_t op, object params, int32_t operand) except? -1:
     """What is transposed twice and so not at all, as a matrix is in the adjoint of an adjoint."""
-    cdef Signature sig
     if op != OP_TRANSPOSE or not is_op(graph, operand, OP_TRANSPOSE):
         return NOTHING
-    sig = <Signature>graph.wide_nodes[graph.nodes[operand].a].sig
+    cdef Signature sig = <Signature>graph.wide_nodes[graph.nodes[operand].a].sig
     for k, axis in enumerate(params[0]):
         if sig.params[0][axis] != k:
             return NOTHING

@@ -105,9 +105,8 @@ cdef class Series(NativeCall):
 
     def row(self, AbstractValue aval not None, int32_t top):
         """A row for series of this shape and dtype, which are zero beyond the order `top`."""
-        cdef Row* row
         reserve(<void**>&self.rows, &self.cap_rows, self.n_rows + 1, sizeof(Row))
-        row = &self.rows[self.n_rows]
+        cdef Row* row = &self.rows[self.n_rows]
         row.is_truth = aval.dtype == np.bool_
         row.is_real = row.is_truth or aval.is_float64
         row.size = aval.size
@@ -237,9 +236,8 @@ cdef class Series(NativeCall):
 
     def term(self, int32_t h, int32_t x, int32_t y, double sign, bint strong):
         """A further term ``sign h x'`` of the slopes of the step put in last, where y is t x'."""
-        cdef SeriesTerm* term
         reserve(<void**>&self.terms, &self.cap_terms, self.n_terms + 1, sizeof(SeriesTerm))
-        term = &self.terms[self.n_terms]
+        cdef SeriesTerm* term = &self.terms[self.n_terms]
         term.h = h
         term.x = x
         term.y = y
@@ -263,11 +261,10 @@ cdef class Series(NativeCall):
         cdef int32_t i
         cdef int64_t n = self.lanes
         cdef Row* row
-        cdef char** at
         cdef int code
         cdef list held = []
         cdef list found = []
-        at = <char**>PyMem_RawCalloc(self.n_inputs + self.n_outputs + 1, sizeof(char*))
+        cdef char** at = <char**>PyMem_RawCalloc(self.n_inputs + self.n_outputs + 1, sizeof(char*))
         if at == NULL:
             raise MemoryError
         try:
@@ -343,9 +340,8 @@ cdef void* keep(Series series, object part) except NULL:
 
 cdef int32_t row_like(Series series, int32_t row) except -1:
     """A row for one coefficient as large as those of another."""
-    cdef Row* made
     reserve(<void**>&series.rows, &series.cap_rows, series.n_rows + 1, sizeof(Row))
-    made = &series.rows[series.n_rows]
+    cdef Row* made = &series.rows[series.n_rows]
     made[0] = series.rows[row]
     made.top = 0
     made.constant = NULL
@@ -619,13 +615,11 @@ cdef void feed_back(Series series, int32_t k, int64_t lanes, char* memory) noexc
 # ---- steps by plans -------------------------------------------------------------------------------------------------
 
 cdef void take_rate(Series series, SeriesStep* step, int32_t k, int64_t lanes, char* memory) noexcept nogil:
-    cdef double* x
-    cdef double* p
     cdef int64_t e
     if k > step.top:
         return
-    x = place_of(series, step.a, k + 1, lanes, memory)
-    p = place_of(series, step.out, k, lanes, memory)
+    cdef double* x = place_of(series, step.a, k + 1, lanes, memory)
+    cdef double* p = place_of(series, step.out, k, lanes, memory)
     for e in range(series.rows[step.out].size * lanes):
         p[e] = (k + 1) * x[e]
 

@@ -161,12 +161,11 @@ cdef int put(Series series, const Member* members, int32_t n) except -1:
 
 cdef int put_group(Series series, const Member* members, int32_t n, int32_t width) except -1:
     """A group of so many lanes, of which the last member fills those that are left; or of none."""
-    cdef SeriesGroup* made
     cdef int32_t i
     cdef int32_t size = max(n, width)
     reserve(<void**>&series.groups, &series.cap_groups, series.n_groups + 1, sizeof(SeriesGroup))
     reserve(<void**>&series.members, &series.cap_members, series.n_members + size, sizeof(int32_t))
-    made = &series.groups[series.n_groups]
+    cdef SeriesGroup* made = &series.groups[series.n_groups]
     made.rule = members[0].rule if width or members[0].kind == PLAIN else SERIES_NONE
     made.top = members[0].top if made.rule != SERIES_NONE else series.degree
     made.first, made.count, made.width = series.n_members, n, width

@@ -240,7 +240,6 @@ cdef class Stepper:
     cdef int advance(self, double end) noexcept nogil:
         """One step, which becomes the last."""
         cdef double way = (end - self.t) - self.rest
-        cdef double length
         cdef bint again = False
         cdef int code
         if not self.is_known:
@@ -248,7 +247,7 @@ cdef class Stepper:
             if code:
                 return code
             self.is_known = True
-        length = self.reach()
+        cdef double length = self.reach()
         if not length > 0.0:
             return NOT_FINITE
         if self.t + length == self.t:
@@ -284,12 +283,11 @@ cdef class Stepper:
         cdef int64_t offset = 0
         cdef double* of_block
         cdef double* row
-        cdef int code
         self.time[0] = t
         for i in range(self.n_blocks):
             self.at[i] = <char*>(y + offset)
             offset += self.sizes[i]
-        code = self.series.call(self.at, self.at + self.n_inputs, 1)
+        cdef int code = self.series.call(self.at, self.at + self.n_inputs, 1)
         if code:
             return failure(code)
         self.runs += 1
@@ -350,13 +348,12 @@ cdef class Stepper:
 
     cdef bint agrees(self) noexcept nogil:
         """Whether the polynomial of the last step ends with the slope that the equation has there."""
-        cdef const double* row
         cdef double* slopes = self.found
         cdef double scale = max(norm(self.before, self.n), norm(self.after, self.n), self.floor)
         cdef double worst = 0.0
         cdef int64_t j
         cdef int32_t k
-        row = self.before + self.order * self.n
+        cdef const double* row = self.before + self.order * self.n
         for j in range(self.n):
             slopes[j] = self.order * row[j]
         for k in range(self.order - 1, 0, -1):

@@ -203,10 +203,9 @@ cdef bint has_leaked(Graph graph, int32_t node) noexcept:
 
 cdef int refuse_leaked(Graph graph, int32_t node) except -1:
     """Raise for a node of a body that has ended: its value is that of the step at which the body was recorded."""
-    cdef object made
     if not has_leaked(graph, node):
         return 0
-    made = graph.where(node)
+    cdef object made = graph.where(node)
     if made is None:
         made = [body[2] for body in graph.bodies if <int32_t>body[0] <= node][-1]
         made = f"by the body of a loop or a map ({made})"

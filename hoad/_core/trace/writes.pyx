@@ -179,23 +179,19 @@ cdef cnp.ndarray places_in(cnp.ndarray view):
 
 cdef cnp.ndarray grid(object shape, object strides, int64_t start):
     """start + Σ index·strides for every index of a shape, in C order."""
-    cdef cnp.npy_intp dims[MOST_DIMS]
-    cdef cnp.npy_intp steps[MOST_DIMS]
-    cdef cnp.npy_intp index[MOST_DIMS]
+    cdef cnp.npy_intp dims[MOST_DIMS], steps[MOST_DIMS], index[MOST_DIMS]
     cdef int ndim = len(shape)
     cdef int d
     cdef int64_t count = 1
-    cdef int64_t i, k
-    cdef cnp.ndarray made
-    cdef int64_t* out
+    cdef int64_t i
     for d in range(ndim):
         dims[d] = shape[d]
         steps[d] = strides[d]
         index[d] = 0
         count *= dims[d]
-    made = np.empty(count, dtype=np.int64)
-    out = <int64_t*>cnp.PyArray_DATA(made)
-    k = start
+    cdef cnp.ndarray made = np.empty(count, dtype=np.int64)
+    cdef int64_t* out = <int64_t*>cnp.PyArray_DATA(made)
+    cdef int64_t k = start
     for i in range(count):
         out[i] = k
         for d in range(ndim - 1, -1, -1):
