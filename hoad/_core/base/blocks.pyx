@@ -6,7 +6,6 @@ than `HUGE` goes to the allocator, which moves pages instead of bytes when it gr
 the size again when they give a block back.
 """
 
-from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy, memset
 

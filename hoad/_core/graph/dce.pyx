@@ -1,10 +1,8 @@
 """Dropping what no output of a new tape needs: nodes, and constants that were folded on the way."""
 
-from hoad._core.base.blocks cimport give, take, take_zeroed
+from hoad._core.base.blocks cimport give, required, take, take_zeroed
 from hoad._core.graph.reach cimport mark_needed
-from hoad._core.graph.tape cimport (
-    ARITY, F_WIDE, F_VALUED, OP_INPUT, Const, Scope, Graph, int32_t, node_operands, uint8_t,
-)
+from hoad._core.graph.tape cimport ARITY, F_WIDE, F_VALUED, OP_INPUT, Const, node_operands, uint8_t
 
 
 cdef enum:
@@ -26,9 +24,7 @@ cdef int drop_nodes(Graph graph, int32_t start, int32_t* outputs, int32_t count)
     cdef int32_t i
     if size <= 0:
         return 0
-    cdef uint8_t* marks = <uint8_t*>take_zeroed(size + 2)
-    if marks == NULL:
-        raise MemoryError
+    cdef uint8_t* marks = <uint8_t*>required(take_zeroed(size + 2))
     cdef uint8_t* live = marks + 2
     for i in range(count):
         if outputs[i] >= start:
@@ -95,9 +91,7 @@ cdef int drop_constants(Graph graph, Scope start, int32_t* outputs, int32_t coun
     cdef Const* rows = graph.consts + first
     if size <= FEW:
         return 0
-    cdef int32_t* place = <int32_t*>take_zeroed(size * sizeof(int32_t))      # then 1 + the new row
-    if place == NULL:
-        raise MemoryError
+    cdef int32_t* place = <int32_t*>required(take_zeroed(size * sizeof(int32_t)))      # then 1 + the new row
     each_constant(graph, start, outputs, count, place, False)
     for i in range(size):
         if place[i]:

@@ -324,12 +324,8 @@ cdef Signature signature(Primitive primitive, object params, const int32_t* aval
 
 
 cdef Signature new_signature(Primitive primitive, object params, tuple avals, object key):
-    cdef Signature sig = Signature.__new__(Signature)
-    sig.primitive = primitive
-    sig.params = params
-    sig.avals = avals
-    sig.results = avals[:1] if is_of_numbers(primitive, avals) else tuple(primitive.infer(params, *avals))
-    sig.templates = {}
+    results = avals[:1] if is_of_numbers(primitive, avals) else tuple(primitive.infer(params, *avals))
+    cdef Signature sig = make_signature(primitive, params, avals, results)
     if key is not None:
         if len(SIGNATURES) >= MOST_SIGNATURES:
             forget_templates()
@@ -374,8 +370,8 @@ def signature_at(Primitive primitive not None, object params, avals):
     return signature(primitive, params, &numbers[0], len(avals))
 
 
-def make_signature(Primitive primitive, object params, tuple avals, tuple results):
-    """A signature outside the table, for a node whose parameters are its own (the places of an assemble node)."""
+cpdef Signature make_signature(Primitive primitive, object params, tuple avals, tuple results):
+    """A signature outside the table, as of a node whose parameters are its own (the places of an assemble node)."""
     cdef Signature sig = Signature.__new__(Signature)
     sig.primitive = primitive
     sig.params = params

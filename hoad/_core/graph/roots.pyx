@@ -4,7 +4,7 @@
 for a square is looked at here, without objects, and found to be one of a root or not by what `bind_roots` was given.
 """
 
-from hoad._core.graph.tape cimport OP_DIVIDE, Graph, int32_t, node_operands, uint16_t
+from hoad._core.graph.tape cimport OP_DIVIDE, node_operands
 
 cdef object find_smooth = None
 

@@ -17,7 +17,7 @@ from hoad._core.graph.primitive cimport Signature
 from hoad._core.graph.reach cimport mark_dependents, mark_needed, marks_in
 from hoad._core.graph.tape cimport (
     ARITY, AVAL_BOOL, AVAL_FLOAT, F_BOOL, F_WIDE, F_OBJ, F_STRONG, F_VALUED, OP_INPUT, OP_RESULT, Const, WideNode,
-    Scope, Graph, Guard, Node, int32_t, node_operands, operand_aval, uint8_t, uint16_t,
+    Guard, Node, node_operands, operand_aval, uint8_t, uint16_t,
 )
 
 

@@ -262,17 +262,10 @@ cdef class Graph:
         return 0
 
     cdef int32_t push(self, uint16_t op, uint16_t flags, int32_t a, int32_t b, double value) except -1:
-        cdef int32_t i = self.size
-        if i == self.capacity:
+        """Append a node, with room for it."""
+        if self.size == self.capacity:
             self.reserve(1)
-        cdef Node* node = &self.nodes[i]
-        node.op = op
-        node.flags = flags
-        node.a = a
-        node.b = b
-        self.slots[i].d = value
-        self.size = i + 1
-        return i
+        return push_valued(self, op, flags, a, b, value)
 
     cdef int32_t push_wide(self, uint16_t op, uint16_t flags, object sig, const int32_t* operands, int32_t count,
                            int32_t aval) except -1:

@@ -7,7 +7,6 @@ import os
 
 import numpy as np
 
-from libc.stdint cimport int64_t
 
 cimport numpy as cnp
 

@@ -5,8 +5,8 @@ Negations are taken into the sums they end in, which rounds nothing otherwise.
 
 cimport cython
 
-from hoad._core.base.blocks cimport give, take_zeroed
-from hoad._core.runtime.engine cimport ARRAY_STEP, SCALAR_STEP, ArrayStep, Lowered, Step
+from hoad._core.base.blocks cimport give, required, take_zeroed
+from hoad._core.runtime.engine cimport ARRAY_STEP, SCALAR_STEP, ArrayStep, Step
 from hoad._core.graph.primitive cimport INFO
 from hoad._core.graph.tape cimport (
     ARITY, OP_ADD, OP_NEGATIVE, OP_SUBTRACT, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t,
@@ -34,11 +34,9 @@ cdef class EqualSteps:
         while self.low <= <uint32_t>program.first_varying:
             self.low = 2 * self.low + 1
         self.slots = 2 * <int64_t>max(program.first_varying, self.registers)
-        self.known = <int32_t*>take_zeroed(self.registers * sizeof(int32_t))
-        self.used = <uint8_t*>take_zeroed(self.registers)
-        self.table = <uint32_t*>take_zeroed((self.slots + NEARBY) * sizeof(uint32_t))
-        if not (self.known and self.used and self.table):
-            raise MemoryError
+        self.known = <int32_t*>required(take_zeroed(self.registers * sizeof(int32_t)))
+        self.used = <uint8_t*>required(take_zeroed(self.registers))
+        self.table = <uint32_t*>required(take_zeroed((self.slots + NEARBY) * sizeof(uint32_t)))
 
     def __dealloc__(self):
         give(self.known, self.registers * sizeof(int32_t))

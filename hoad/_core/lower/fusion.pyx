@@ -6,7 +6,7 @@ reads them at its own coordinate or at an earlier one. What is read otherwise th
 but its fused loop, is kept in memory.
 """
 
-from hoad._core.base.blocks cimport give, reserve
+from hoad._core.base.blocks cimport appended, give, reserve
 from hoad._core.lower.rewrite cimport more_registers
 from hoad._core.runtime.fused_loop cimport BLOCK, SLOTS
 
@@ -166,11 +166,9 @@ cdef int32_t loop_for(Fusion fusion, int32_t stage, int64_t count) except -2:
         difference = plan.count - count
         if plan.stage == stage and -plan.count <= 8 * difference <= plan.count:
             return k
-    reserve(<void**>&fusion.loops, &fusion.cap_loops, fusion.n_loops + 1, sizeof(LoopPlan))
-    plan = &fusion.loops[fusion.n_loops]
+    plan = <LoopPlan*>appended(<void**>&fusion.loops, &fusion.cap_loops, &fusion.n_loops, sizeof(LoopPlan))
     plan.stage, plan.count = stage, count
     plan.head = plan.tail = NONE
-    fusion.n_loops += 1
     return fusion.n_loops - 1
 
 

@@ -12,8 +12,8 @@ from hoad._core.kernels.vector cimport (
     FIRST_TIMES, THEN_ADD, THEN_FROM, THEN_LESS, THEN_TIMES, Kernel3, pair_kernel, selection_kernel,
 )
 from hoad._core.lower.fusion cimport (
-    IN_ARRAY, IN_SLOT, IN_VECTOR, NONE, OPERATION, STORE, SUM, SUMS_ALONG, ZEROS, Fusion, Source, VectorOp, first_of,
-    may_join, reads_row, shift,
+    IN_ARRAY, IN_SLOT, IN_VECTOR, NONE, OPERATION, STORE, SUM, SUMS_ALONG, ZEROS, Source, VectorOp, first_of, may_join,
+    reads_row, shift,
 )
 from hoad._core.lower.rewrite cimport add_preset
 from hoad._core.runtime.fused_loop cimport (

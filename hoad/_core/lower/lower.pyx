@@ -11,17 +11,17 @@ cimport numpy as cnp
 
 from cpython.object cimport PyObject
 
-from hoad._core.base.blocks cimport give, reserve, take, take_zeroed
+from hoad._core.base.blocks cimport appended, give, required, reserve, take, take_zeroed
 from hoad._core.runtime.engine cimport (
-    ARRAY_STEP, ITEM_STEP, SCALAR_STEP, ArrayStep, GuardCheck, Input, Lowered, Output, Preset, Step, number,
+    ARRAY_STEP, ITEM_STEP, SCALAR_STEP, ArrayStep, GuardCheck, Input, Output, Preset, Step, number,
 )
 from hoad._core.ops.plan cimport Plan, plan_of
 from hoad._core.graph.primitive cimport INFO, K_PUT, K_STRIDED, Signature
 from hoad._core.lower.passes cimport run_passes
 from hoad._core.graph.tape cimport (
     ARITY, AVAL_BOOL, AVAL_FLOAT, F_VALUED, F_WIDE, OP_IDENTITY, OP_INPUT, OP_ITEM, OP_POWER, OP_RESULT, OP_SMOOTH,
-    OP_SQUARE, OP_STOP, AbstractValue, Graph, Guard, Node, Slot, WideNode, aval_of, int32_t, int64_t, node_operands,
-    operand_aval, past_results, uint16_t, uint8_t,
+    OP_SQUARE, OP_STOP, AbstractValue, Guard, Node, Slot, WideNode, aval_of, int64_t, node_operands, operand_aval,
+    past_results, uint16_t, uint8_t,
 )
 
 
@@ -74,13 +74,11 @@ cdef class Lowering:
         self.outside = {}
         self.repeated = {}
         self.free_registers = {}
-        self.states = <uint8_t*>take_zeroed(size + 1)
+        self.states = <uint8_t*>required(take_zeroed(size + 1))
         self.state = self.states + 1
-        self.place = <int32_t*>take(size * sizeof(int32_t))
+        self.place = <int32_t*>required(take(size * sizeof(int32_t)))
         self.n_consts = graph.n_consts
-        self.const_place = <int32_t*>take(max(1, self.n_consts) * sizeof(int32_t))
-        if not (self.states and self.place and self.const_place):
-            raise MemoryError
+        self.const_place = <int32_t*>required(take(max(1, self.n_consts) * sizeof(int32_t)))
         for i in range(size):
             self.place[i] = NONE
         for i in range(self.n_consts):
@@ -216,9 +214,8 @@ cdef class Lowering:
         reserve(<void**>&program.uniform, &program.cap_uniform, program.n_uniform + 1, sizeof(int64_t))
         program.uniform[program.n_uniform] = nbytes if owns or nbytes < 0 else 0
         if program.uniform[program.n_uniform] > 0:
-            reserve(<void**>&program.owned, &program.cap_owned, program.n_owned + 1, sizeof(int32_t))
-            program.owned[program.n_owned] = program.n_uniform
-            program.n_owned += 1
+            (<int32_t*>appended(
+                <void**>&program.owned, &program.cap_owned, &program.n_owned, sizeof(int32_t)))[0] = program.n_uniform
         program.n_uniform += 1
         return program.n_uniform - 1
 
@@ -238,13 +235,12 @@ cdef class Lowering:
         """A register that holds this value before the run, or zeros that lie nowhere, for no array."""
         cdef Lowered program = self.program
         cdef int32_t register = self.new_register(aval, False, False)
-        reserve(<void**>&program.presets, &program.cap_presets, program.n_presets + 1, sizeof(Preset))
+        cdef Preset* preset = <Preset*>appended(
+            <void**>&program.presets, &program.cap_presets, &program.n_presets, sizeof(Preset))
         if aval > AVAL_BOOL and slot.o != NULL:
             program.alive.append(<object>slot.o)
             slot.o = <PyObject*>cnp.PyArray_DATA(<cnp.ndarray>slot.o)
-        program.presets[program.n_presets].register = register
-        program.presets[program.n_presets].value = slot
-        program.n_presets += 1
+        preset.register, preset.value = register, slot
         return register
 
     cdef inline int32_t register_of(self, int32_t operand) except? -2147483648:
@@ -300,9 +296,7 @@ cdef class Lowering:
         cdef int32_t size = max(1, self.high - self.low)
         cdef int32_t i, k, n
         cdef const int32_t* operands
-        self.last = <int32_t*>take_zeroed(size * sizeof(int32_t))
-        if self.last == NULL:
-            raise MemoryError
+        self.last = <int32_t*>required(take_zeroed(size * sizeof(int32_t)))
         for i in range(self.low, self.high):
             if self.state[i - self.low] & NEEDED and self.state[i - self.low] & VARIES:
                 operands = node_operands(self.graph, i, &n)
@@ -352,9 +346,7 @@ cdef class Lowering:
 
     cdef Step* new_step(self) except NULL:
         cdef Lowered program = self.program
-        reserve(<void**>&program.steps, &program.cap_steps, program.n_steps + 1, sizeof(Step))
-        program.n_steps += 1
-        return &program.steps[program.n_steps - 1]
+        return <Step*>appended(<void**>&program.steps, &program.cap_steps, &program.n_steps, sizeof(Step))
 
     cdef int lower_nodes(self, bint varies) except -1:
         """Steps for the needed nodes that vary, or for those that do not."""
@@ -467,8 +459,8 @@ cdef class Lowering:
         for k in range(nout):
             self.place[i + k - self.low] = self.computed_register(operand_aval(self.graph, i + k), varies)
             self.set_place(at + count + k, i + k)
-        reserve(<void**>&program.array_steps, &program.cap_array_steps, program.n_array_steps + 1, sizeof(ArrayStep))
-        cdef ArrayStep* array_step = &program.array_steps[program.n_array_steps]
+        cdef ArrayStep* array_step = <ArrayStep*>appended(
+            <void**>&program.array_steps, &program.cap_array_steps, &program.n_array_steps, sizeof(ArrayStep))
         array_step.plan = <void*>plan
         array_step.n_in = count
         array_step.n_out = nout
@@ -476,10 +468,9 @@ cdef class Lowering:
         cdef Step* step = self.new_step()
         step.op = self.graph.nodes[i].op
         step.form = ARRAY_STEP
-        step.a = program.n_array_steps
+        step.a = program.n_array_steps - 1
         step.b = 0
         step.out = 0
-        program.n_array_steps += 1
         return 0
 
     cdef bint is_blank(self, int32_t operand):
@@ -540,8 +531,8 @@ cdef class Lowering:
             guard = &self.graph.guards[k]
             if not (self.low <= guard.node and self.state[guard.node - self.low] & DEPENDS):
                 continue
-            reserve(<void**>&program.checks, &program.cap_checks, program.n_checks + 1, sizeof(GuardCheck))
-            check = &program.checks[program.n_checks]
+            check = <GuardCheck*>appended(
+                <void**>&program.checks, &program.cap_checks, &program.n_checks, sizeof(GuardCheck))
             check.register = self.register_of(guard.node)
             check.guard = k
             check.expected = guard.expected
@@ -551,7 +542,6 @@ cdef class Lowering:
                 program.alive.append(<object>guard.expected.o)
                 check.expected.o = <PyObject*>cnp.PyArray_DATA(<cnp.ndarray>guard.expected.o)
                 check.nbytes = aval.size * aval.itemsize
-            program.n_checks += 1
         return 0
 
 

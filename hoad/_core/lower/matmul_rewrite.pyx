@@ -22,7 +22,7 @@ cimport cython
 
 from libc.math cimport sqrt
 
-from hoad._core.base.blocks cimport give, take_zeroed
+from hoad._core.base.blocks cimport give, required, take_zeroed
 from hoad._core.graph.primitive cimport K_STRIDED, K_UFUNC, Signature, primitive_of
 from hoad._core.graph.tape cimport (
     OP_BROADCAST_TO, OP_MATMUL, OP_MULTIPLY, OP_SUM, OP_TRANSPOSE, AbstractValue, int32_t, int64_t, intern_aval,
@@ -63,10 +63,8 @@ cdef class MatmulRewrite:
         self.steps = StepList()
         self.found, self.dropped = {}, set()
         self.registers = max(program.n_uniform, 1)
-        self.uses = <int32_t*>take_zeroed(self.registers * sizeof(int32_t))
-        self.maker = <int32_t*>take_zeroed(self.registers * sizeof(int32_t))
-        if not (self.uses and self.maker):
-            raise MemoryError
+        self.uses = <int32_t*>required(take_zeroed(self.registers * sizeof(int32_t)))
+        self.maker = <int32_t*>required(take_zeroed(self.registers * sizeof(int32_t)))
 
     def __dealloc__(self):
         give(self.uses, self.registers * sizeof(int32_t))

@@ -9,7 +9,7 @@ cimport cython
 
 from libc.string cimport memset
 
-from hoad._core.base.blocks cimport give, take, take_zeroed
+from hoad._core.base.blocks cimport give, required, take, take_zeroed
 from hoad._core.graph.tape cimport ARITY, int64_t, uint64_t
 from hoad._core.ops.plan cimport Plan
 from hoad._core.runtime.engine cimport ARRAY_STEP, ITEM_STEP, SCALAR_STEP, ArrayStep, Step
@@ -59,9 +59,7 @@ cdef class Grouping:
     def __cinit__(self, Lowered program):
         self.program, self.steps = program, program.steps
         self.n, self.registers = program.first_varying, program.n_uniform
-        self.level = <int32_t*>take_zeroed(self.registers * sizeof(int32_t))
-        if self.level == NULL:
-            raise MemoryError
+        self.level = <int32_t*>required(take_zeroed(self.registers * sizeof(int32_t)))
 
     def __dealloc__(self):
         give(self.level, self.registers * sizeof(int32_t))
@@ -73,10 +71,8 @@ cdef class Grouping:
         self.find_levels()
         if numbers < NARROWEST * <int64_t>self.levels:
             return None
-        self.formula = <uint64_t*>take_zeroed(self.registers * sizeof(uint64_t))
-        self.group = <int32_t*>take(self.n * sizeof(int32_t))
-        if not (self.formula and self.group):
-            raise MemoryError
+        self.formula = <uint64_t*>required(take_zeroed(self.registers * sizeof(uint64_t)))
+        self.group = <int32_t*>required(take(self.n * sizeof(int32_t)))
         self.hash_formulas()
         for by_formula in (True, False):    # where formulas differ everywhere, level and operation alone
             self.find_groups(by_formula)
@@ -168,9 +164,7 @@ cdef class Grouping:
         """Whether most steps on numbers are in groups that are worth it."""
         cdef int32_t i, g
         cdef int32_t covered = 0
-        cdef int32_t* count = <int32_t*>take_zeroed((self.n_groups + 1) * sizeof(int32_t))
-        if count == NULL:
-            raise MemoryError
+        cdef int32_t* count = <int32_t*>required(take_zeroed((self.n_groups + 1) * sizeof(int32_t)))
         for i in range(self.n):
             if self.group[i] >= 0:
                 count[self.group[i]] += 1

@@ -10,7 +10,7 @@ cimport cython
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcmp, memset
 
-from hoad._core.base.blocks cimport give, reserve, take_zeroed
+from hoad._core.base.blocks cimport give, required, reserve, take_zeroed
 from hoad._core.graph.primitive cimport INFO, K_GUFUNC, K_STRIDED, Signature
 from hoad._core.graph.tape cimport (
     ARITY, OP_ADD, OP_LOGICAL_NOT, OP_MASK, OP_MATMUL, OP_POWER, OP_SELECT, OP_SQUARE, OP_STRONG_MULTIPLY,
@@ -113,9 +113,7 @@ cdef class Vectorizer(Fusion):
         cdef int64_t rows = max(self.n, 1)
         cdef int64_t registers = max(self.registers, 1)
         self.block = rows * (3 * sizeof(int32_t) + 2) + 3 * registers * sizeof(int32_t)
-        self.memory = <char*>take_zeroed(self.block)
-        if self.memory == NULL:
-            raise MemoryError
+        self.memory = <char*>required(take_zeroed(self.block))
         self.vector = <int32_t*>self.memory
         self.at = self.vector + rows
         self.stage = self.at + rows
@@ -792,9 +790,7 @@ cdef class Vectorizer(Fusion):
             extras.setdefault(self.extra_stage[i], []).append(i)
         for i in range(self.n_loops):
             loops.setdefault(self.loops[i].stage, []).append(i)
-        following = <int32_t*>take_zeroed(rows * sizeof(int32_t))
-        if following == NULL:
-            raise MemoryError
+        following = <int32_t*>required(take_zeroed(rows * sizeof(int32_t)))
         cdef int32_t* heads = following + self.n
         try:
             for i in range(self.n - 1, -1, -1):

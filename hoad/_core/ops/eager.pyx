@@ -5,8 +5,8 @@ import numpy as np
 cimport numpy as cnp
 
 from hoad._core.ops.plan cimport FAILED_SINGULAR, FAILED_WITHIN, Plan, as_value, plan_of, raise_within
-from hoad._core.graph.primitive cimport MOST_RESULTS, Primitive, Signature
-from hoad._core.graph.tape cimport AVAL_BOOL, AVAL_FLOAT, AbstractValue, Graph, Slot, operand_aval
+from hoad._core.graph.primitive cimport MOST_RESULTS
+from hoad._core.graph.tape cimport AVAL_BOOL, AVAL_FLOAT, AbstractValue, Slot, operand_aval
 from hoad._core.base.where cimport here
 
 from hoad.errors import DTypeError

@@ -14,14 +14,14 @@ from libc.string cimport memcpy, memset
 
 cimport numpy as cnp
 
+from hoad._core.base.blocks cimport required
 from hoad._core.base.call_watch cimport unwatched
 from hoad._core.graph.primitive cimport (
     INFO, K_CONCATENATE, K_GATHER, K_GUFUNC, K_NATIVE, K_PUT, K_PYTHON, K_REDUCE, K_STRIDED, K_STRUCTURE, K_UFUNC,
-    Primitive, Signature,
 )
-from hoad._core.graph.tape cimport AVAL_BOOL, OP_INV, OP_MATMUL, OP_SOLVE, AbstractValue
+from hoad._core.graph.tape cimport AVAL_BOOL, OP_INV, OP_MATMUL, OP_SOLVE
 from hoad._core.base.threads cimport share
-from hoad._core.kernels.vector cimport Kernel1, Kernel2, is_faster
+from hoad._core.kernels.vector cimport Kernel1, is_faster
 
 from hoad.errors import RuleError, count as counted
 
@@ -71,10 +71,7 @@ cdef inline int32_t rows_at_once(int64_t numbers, int32_t lanes) noexcept nogil:
 
 
 cdef void* table(Py_ssize_t count, size_t itemsize) except NULL:
-    cdef void* rows = PyMem_RawCalloc(max(count, 1), itemsize)
-    if rows == NULL:
-        raise MemoryError
-    return rows
+    return required(PyMem_RawCalloc(max(count, 1), itemsize))
 
 
 cdef cnp.npy_intp* integers(object values) except NULL:
@@ -89,8 +86,8 @@ cdef cnp.npy_intp* integers(object values) except NULL:
     return rows
 
 
-def contiguous_strides(shape, itemsize):
-    """Bytes between neighbours along each axis of a C-contiguous array."""
+def contiguous_strides(shape, itemsize=1):
+    """Bytes, or items, between neighbours along each axis of a C-contiguous array."""
     strides = []
     step = itemsize
     for n in reversed(shape):
@@ -421,7 +418,8 @@ cdef class Plan:
 
     cdef bint run_product(self, char** at, const int64_t* moves, int32_t lanes) noexcept nogil:
         """Run a product for all lanes at once, if one factor is the same in all, and the other a row or a column."""
-        cdef cnp.npy_intp dims[4], steps[9]
+        cdef cnp.npy_intp dims[4]
+        cdef cnp.npy_intp steps[9]
         cdef char* args[3]
         cdef cnp.npy_intp* own = self.core_steps + 3
         cdef int left = 0 if moves[1] == 0 and self.core_dims[1] == 1 else 1    # which factor has rows for lanes
@@ -714,7 +712,8 @@ cdef void kernel_loop1(char** args, const cnp.npy_intp* dims, const cnp.npy_intp
 
 
 cdef void kernel_loop2(char** args, const cnp.npy_intp* dims, const cnp.npy_intp* steps, void* kernel) noexcept nogil:
-    cdef double room_x[BLOCK], room_y[BLOCK]
+    cdef double room_x[BLOCK]
+    cdef double room_y[BLOCK]
     cdef cnp.npy_intp done = 0
     cdef cnp.npy_intp n = dims[0] if steps[0] == steps[1] == sizeof(double) else BLOCK
     while done < dims[0]:

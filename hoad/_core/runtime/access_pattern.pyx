@@ -8,11 +8,11 @@ cimport cython
 
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc
 
-from hoad._core.ops.plan cimport Plan
+from hoad._core.base.blocks cimport required
 from hoad._core.graph.primitive cimport (
     INFO, K_CONCATENATE, K_NATIVE, K_REDUCE, K_STRIDED, K_STRUCTURE, K_UFUNC, Signature,
 )
-from hoad._core.graph.tape cimport ARITY, AVAL_FLOAT, OP_ASTYPE, OP_MASK, OP_SELECT, AbstractValue
+from hoad._core.graph.tape cimport ARITY, AVAL_FLOAT, OP_ASTYPE, OP_MASK, OP_SELECT
 
 from hoad._core.ops.plan import broadcast_strides, contiguous_strides, merge
 
@@ -40,9 +40,7 @@ cdef int set_view(Rowwise rows, int k, int64_t offset, object dims, object strid
     cdef int d
     view.offset = offset
     view.ndim = len(dims)
-    view.dims = <int64_t*>PyMem_RawMalloc(max(2 * view.ndim, 1) * sizeof(int64_t))
-    if view.dims == NULL:
-        raise MemoryError
+    view.dims = <int64_t*>required(PyMem_RawMalloc(max(2 * view.ndim, 1) * sizeof(int64_t)))
     view.strides = view.dims + view.ndim
     view.count = 1
     for d in range(view.ndim):
@@ -56,9 +54,7 @@ cdef Rowwise made(int form, int n, int64_t size):
     cdef Rowwise row = Rowwise.__new__(Rowwise)
     row.form = form
     row.size = size
-    row.views = <AccessPattern*>PyMem_RawCalloc(max(n, 1), sizeof(AccessPattern))
-    if row.views == NULL:
-        raise MemoryError
+    row.views = <AccessPattern*>required(PyMem_RawCalloc(max(n, 1), sizeof(AccessPattern)))
     row.n = n
     return row
 
@@ -121,7 +117,7 @@ cdef Rowwise elementwise(Signature sig):
     cdef Rowwise row = made(ELEMENTWISE, len(sig.avals), p.size)
     for k in range(row.n):
         seen = [stride // (<AbstractValue>sig.avals[k]).itemsize for stride in broadcast_strides(sig.avals[k], p.shape)]
-        dims, strides = merge(p.shape, [contiguous_strides(p.shape, 1), seen])
+        dims, strides = merge(p.shape, [contiguous_strides(p.shape), seen])
         set_view(row, k, 0, dims, strides[1])
     return row
 
@@ -179,7 +175,7 @@ cdef Rowwise pieces(Plan plan, Signature sig):
         if plan.parts[k].gathered:
             return None
         shape = [plan.parts[k].shape[d] for d in range(plan.parts[k].ndim)]
-        own = contiguous_strides(shape, 1)
+        own = contiguous_strides(shape)
         dims, strides = merge(shape, [own, [plan.parts[k].strides[d] // 8 for d in range(plan.parts[k].ndim)]])
         if len(dims) > 1 or (dims and strides[1] != [1]):
             return None

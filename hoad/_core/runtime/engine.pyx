@@ -12,19 +12,19 @@ from libc.string cimport memcmp, memcpy, memset
 
 cimport numpy as cnp
 
-from hoad._core.base.blocks cimport give, reserve, take
+from hoad._core.base.blocks cimport appended, give, take
 from hoad._core.runtime.fused_loop cimport FusedLoop
 from hoad._core.kernels.native_call cimport NativeCall
 from hoad._core.runtime.gather_copy cimport GatherCopy
 from hoad._core.ops.plan cimport FAILED_PYTHON, FAILED_SINGULAR, FAILED_WITHIN, Plan, as_value, raise_within
-from hoad._core.graph.primitive cimport INFO, K_PUT, K_PYTHON, Primitive, Signature
+from hoad._core.graph.primitive cimport K_PUT, K_PYTHON, Primitive, Signature
 from hoad._core.runtime.scalar_bytecode cimport ScalarBytecode
 from cpython.object cimport PyObject
 
 from hoad._core.base.threads cimport allowed
 from hoad._core.kernels.vector cimport selection_kernel
 from hoad._core.graph.tape cimport (
-    ARITY, AVAL_BOOL, AVAL_FLOAT, F_VALUED, OP_ASSEMBLE, OP_MATMUL, OP_SELECT, AbstractValue, aval_of, operand_aval,
+    AVAL_BOOL, AVAL_FLOAT, F_VALUED, OP_ASSEMBLE, OP_MATMUL, OP_SELECT, AbstractValue, aval_of, operand_aval,
 )
 
 from hoad.errors import DTypeError, GuardError, RuleError, ShapeError, count as counted
@@ -240,10 +240,8 @@ cdef class Lowered:
 
     cdef int32_t add_part(self, object part) except -1:
         """The number of a further part."""
-        reserve(<void**>&self.parts, &self.cap_parts, self.n_parts + 1, sizeof(void*))
-        self.parts[self.n_parts] = <void*>part
+        (<void**>appended(<void**>&self.parts, &self.cap_parts, &self.n_parts, sizeof(void*)))[0] = <void*>part
         self.alive.append(part)
-        self.n_parts += 1
         return self.n_parts - 1
 
     cdef bint takes_numbers_out(self) noexcept:
@@ -662,9 +660,7 @@ cdef class StepList:
         give(self.rows, self.cap_rows * sizeof(Step))
 
     cdef int add(self, Step step) except -1:
-        reserve(<void**>&self.rows, &self.cap_rows, self.count + 1, sizeof(Step))
-        self.rows[self.count] = step
-        self.count += 1
+        (<Step*>appended(<void**>&self.rows, &self.cap_rows, &self.count, sizeof(Step)))[0] = step
         return 0
 
     cdef int put_in(self, Lowered program) except -1:

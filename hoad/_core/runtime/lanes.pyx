@@ -16,15 +16,13 @@ from libc.string cimport memcmp, memcpy, memset
 cimport cython
 cimport numpy as cnp
 
-from hoad._core.base.blocks cimport give, take_zeroed
+from hoad._core.base.blocks cimport give, required, take_zeroed
 from hoad._core.runtime.engine cimport GUARD_FAILED, GuardCheck, Lowered, Registers, no_memory
-from hoad._core.runtime.loops cimport addresses, raise_at_step
+from hoad._core.runtime.loops cimport addresses, raise_at_step, rows_of
 from hoad._core.kernels.native_call cimport NativeCall
 from hoad._core.ops.plan cimport FAILED_WITHIN
 from hoad._core.runtime.workspace cimport ProgramPort, Space, Spaces, describe, put
 from hoad._core.graph.tape cimport AVAL_FLOAT, AbstractValue, aval_of, int32_t, int64_t
-
-from hoad.errors import ShapeError
 
 cnp.import_array()
 
@@ -88,9 +86,7 @@ cdef class Map(NativeCall):
         self.chunks_a_block = max(1, self.chunks_a_block)
         self.blocks = (self.chunks + self.chunks_a_block - 1) // self.chunks_a_block
         self.n_in, self.n_streams = program.n_inputs, program.n_inputs + program.n_outputs
-        self.streams = <Stream*>take_zeroed(self.n_streams * sizeof(Stream) + 1)
-        if self.streams == NULL:
-            raise MemoryError
+        self.streams = <Stream*>required(take_zeroed(self.n_streams * sizeof(Stream) + 1))
         for k in range(self.n_in):
             describe(&self.streams[k].port, program.inputs[k].register, aval_of(program.inputs[k].aval))
             self.streams[k].has_rows = takes[k] == "x"
@@ -255,7 +251,8 @@ cdef class Lanes:
         cdef int32_t k
         self.form = Map(program, takes, gives, length, rows_a_block)
         self.first = first
-        self.operands = [self.operand(k, values[k]) for k in range(program.n_inputs)]
+        self.operands = [rows_of(program, k, values[k], length if self.form.streams[k].has_rows else -1)
+                         for k in range(program.n_inputs)]
         self.results = [self.result(k) for k in range(program.n_outputs)]
         self.data = addresses(self.operands + self.results)
 
@@ -268,14 +265,6 @@ cdef class Lanes:
     def rows_a_block(self):
         """How many rows a block has, the last one aside."""
         return self.form.chunks_a_block * self.form.width
-
-    cdef object operand(self, int32_t k, object value):
-        """A value of input k as a contiguous array."""
-        cdef AbstractValue aval = aval_of(self.form.program.inputs[k].aval)
-        shape = (self.form.length, *aval.shape) if self.form.streams[k].has_rows else aval.shape
-        if np.shape(value) != shape:
-            raise ShapeError(f"input {k} of this loop takes shape {shape}, but {np.shape(value)} was given.")
-        return np.ascontiguousarray(value, aval.dtype).reshape(shape)
 
     cdef object result(self, int32_t k):
         """Room for what output k gives."""

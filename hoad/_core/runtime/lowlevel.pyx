@@ -17,7 +17,7 @@ from libc.string cimport memcpy
 
 cimport cython
 
-from hoad._core.base.blocks cimport give, take, take_zeroed
+from hoad._core.base.blocks cimport give, required, take, take_zeroed
 from hoad._core.runtime.engine cimport GUARD_FAILED, Lowered, Registers
 from hoad._core.ops.plan cimport FAILED_SINGULAR, FAILED_WITHIN
 from hoad._core.graph.tape cimport AVAL_BOOL, AbstractValue, aval_of, int32_t, int64_t
@@ -61,10 +61,8 @@ cdef class EntryPoint:
         self.size = program.workspace_size(1)
         self.n_in = program.n_inputs
         self.n_ports = program.n_inputs + program.n_outputs
-        self.ports = <EntryPort*>take_zeroed(self.n_ports * sizeof(EntryPort) + 1)
-        self.spaces = <CallSpace*>take_zeroed(spaces * sizeof(CallSpace))
-        if self.ports == NULL or self.spaces == NULL:
-            raise MemoryError
+        self.ports = <EntryPort*>required(take_zeroed(self.n_ports * sizeof(EntryPort) + 1))
+        self.spaces = <CallSpace*>required(take_zeroed(spaces * sizeof(CallSpace)))
         self.n_spaces = spaces
         self.held = []
         for k in range(self.n_in):

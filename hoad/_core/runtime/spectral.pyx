@@ -617,7 +617,8 @@ cdef class Spectral(NativeCall):
                        bint a_turned, bint b_turned) noexcept nogil:
         """The product of two matrices, or of what they are transposes of."""
         cdef cnp.npy_intp item = self.parts * sizeof(double)
-        cdef cnp.npy_intp dims[4], steps[9]
+        cdef cnp.npy_intp dims[4]
+        cdef cnp.npy_intp steps[9]
         cdef char* at[3]
         at[0], at[1], at[2] = <char*>a, <char*>b, <char*>p
         dims[0], dims[1], dims[2], dims[3] = 1, rows, inner, columns

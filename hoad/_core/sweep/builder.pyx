@@ -10,7 +10,7 @@ import numpy as np
 cimport cython
 
 from hoad._core.sweep.flags cimport holds, is_fraction, is_product, is_sloped, is_special, is_zero
-from hoad._core.sweep.hash_consing cimport NOTHING, Appender, found_or_pushed
+from hoad._core.sweep.hash_consing cimport NOTHING, found_or_pushed
 from hoad._core.sweep.simplification cimport (
     both_scalar, simplified, skip_broadcasts, strengthen, transposed_back, decided_by_zeros,
 )
@@ -35,7 +35,8 @@ cdef class Builder(Appender):
 
     cdef int32_t emit_special(self, uint16_t op, int32_t a, int32_t b) except? -1:
         """As `emit`, for constants, signs, strong zeros and booleans."""
-        cdef int32_t operands[2], found
+        cdef int32_t operands[2]
+        cdef int32_t found
         operands[0] = a
         operands[1] = b
         if a == ZERO or (b == ZERO and ARITY[op] == 2):
@@ -90,7 +91,9 @@ cdef class Builder(Appender):
 
     cdef int32_t emit_wide(self, Primitive primitive, object params, const int32_t* operands, int32_t count,
                            int32_t aval) except? -1:
-        cdef int32_t few[FEW], avals[FEW], i
+        cdef int32_t few[FEW]
+        cdef int32_t avals[FEW]
+        cdef int32_t i
         cdef uint16_t op = primitive.op
         cdef int32_t found = decided_by_zeros(self, primitive, operands, count, aval)
         if found != NOTHING:

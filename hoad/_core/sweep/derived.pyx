@@ -5,11 +5,11 @@ import numpy as np
 cimport numpy as cnp
 
 from hoad._core.sweep.flags cimport first_operand, is_sloped, is_strong
-from hoad._core.sweep.hash_consing cimport NOTHING, Appender
+from hoad._core.sweep.hash_consing cimport NOTHING
 from hoad._core.graph.primitive cimport Signature, primitive_of
 from hoad._core.graph.tape cimport (
     AVAL_BOOL, AVAL_FLOAT, F_SLOPED, F_STRONG, OP_ASSEMBLE, OP_BROADCAST_TO, OP_IDENTITY, OP_ITEM, OP_NEGATIVE, ZERO,
-    AbstractValue, Graph, Node, WideNode, aval_of, int32_t, operand_aval, uint16_t,
+    AbstractValue, Node, WideNode, aval_of, operand_aval, uint16_t,
 )
 
 from hoad._core.graph.primitive import make_signature

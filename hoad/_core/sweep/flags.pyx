@@ -2,11 +2,10 @@
 
 cimport numpy as cnp
 
-from hoad._core.graph.primitive cimport INFO, Primitive
+from hoad._core.graph.primitive cimport INFO
 from hoad._core.graph.tape cimport (
-    ARITY, AVAL_BOOL, F_BOOL, F_SLOPED, F_STRONG, OP_ADD, OP_ASSEMBLE, OP_COMPLEX, OP_DIVIDE, OP_IDENTITY, OP_ITEM,
-    OP_MASK, OP_MULTIPLY, OP_NEGATIVE, OP_SLOPE, OP_SMOOTH, OP_SUBTRACT, ZERO, AbstractValue, Graph, absorbs, aval_of,
-    int64_t,
+    ARITY, OP_ADD, OP_ASSEMBLE, OP_COMPLEX, OP_DIVIDE, OP_IDENTITY, OP_ITEM, OP_MASK, OP_SLOPE, OP_SMOOTH, OP_SUBTRACT,
+    AbstractValue, absorbs, aval_of, int64_t,
 )
 
 cnp.import_array()

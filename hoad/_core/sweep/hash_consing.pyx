@@ -2,11 +2,10 @@
 
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
 
+from hoad._core.base.blocks cimport required
 from hoad._core.sweep.flags cimport scalar_flags, wide_flags
-from hoad._core.graph.primitive cimport INFO, Primitive, Signature
-from hoad._core.graph.tape cimport (
-    F_STRONG, F_WIDE, OP_ASSEMBLE, OP_RESULT, OP_STOP, AbstractValue, Graph, Node, WideNode, push_node,
-)
+from hoad._core.graph.primitive cimport INFO
+from hoad._core.graph.tape cimport F_STRONG, OP_ASSEMBLE, OP_RESULT, OP_STOP, AbstractValue, WideNode, push_node
 
 cdef enum:
     SMALL_TABLE = 256
@@ -42,9 +41,7 @@ cdef class Appender:
         self.simplify = simplify
         self.rows = SMALL_TABLE
         self.shift = 64 - SMALL_BITS
-        self.table = <TableEntry*>PyMem_RawCalloc(self.rows, sizeof(TableEntry))
-        if self.table == NULL:
-            raise MemoryError
+        self.table = <TableEntry*>required(PyMem_RawCalloc(self.rows, sizeof(TableEntry)))
 
     def __dealloc__(self):
         PyMem_RawFree(self.table)

@@ -12,22 +12,23 @@ from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 
 cimport cython
 
+from hoad._core.base.blocks cimport required
 from hoad._core.base.call_watch cimport unwatched
 from hoad._core.trace.calls cimport record_call
-from hoad._core.sweep.builder cimport FIRST_LEAF, LEAVES, PLACES, Builder, Places, ScalarRule, RuleStep
+from hoad._core.sweep.builder cimport FIRST_LEAF, LEAVES, PLACES, Places, RuleStep
 from hoad._core.sweep.derived cimport assemble, item, negative, zeros
-from hoad._core.graph.reach cimport mark_dependents, mark_needed, marks_in
+from hoad._core.graph.reach cimport dependents, mark_needed, marks_in
 from hoad._core.sweep.flags cimport is_special, is_strong
 from hoad._core.lower.lower cimport lower
 from hoad._core.trace.coerce cimport operand_of
 from hoad._core.graph.primitive cimport (
-    INFO, K_GUFUNC, K_PYTHON, TEMPLATED, Primitive, Signature, forget_templates, primitive_of, rules_version,
+    INFO, K_GUFUNC, K_PYTHON, TEMPLATED, forget_templates, primitive_of, rules_version,
 )
 from hoad._core.graph.tape cimport (
     ARITY, AVAL_BOOL, AVAL_FLOAT, F_BOOL, F_OBJ, F_SLOPED, F_STRONG, F_VALUED, F_WIDE, OP_ADD, OP_ASSEMBLE,
     OP_BROADCAST_TO, OP_DIVIDE, OP_IDENTITY, OP_INPUT, OP_ITEM, OP_MASK, OP_MULTIPLY, OP_NEGATIVE, OP_RESULT, OP_SELECT,
     OP_SLOPE, OP_SQUARE, OP_STRONG_DIVIDE, OP_STRONG_MULTIPLY, OP_STRONG_MULTIPLY_BOTH, OP_SUBTRACT, OP_SUM, ZERO,
-    AbstractValue, Graph, Node, WideNode, absorbs, aval_of, int64_t, node_operands, operand_aval, uint16_t, uint8_t,
+    AbstractValue, Node, WideNode, absorbs, aval_of, int64_t, node_operands, operand_aval, uint16_t, uint8_t,
 )
 
 cdef dict METHODS
@@ -62,9 +63,7 @@ cdef class RuleTemplate:
         cdef bytearray marks = bytearray(graph.size + 2)
         cdef uint8_t* needed = marks_in(marks) + 2
         self.n_outputs = len(outputs)
-        self.outputs = <int32_t*>PyMem_RawMalloc(max(1, self.n_outputs) * sizeof(int32_t))
-        if self.outputs == NULL:
-            raise MemoryError
+        self.outputs = <int32_t*>required(PyMem_RawMalloc(max(1, self.n_outputs) * sizeof(int32_t)))
         for i in range(self.n_outputs):
             self.outputs[i] = outputs[i]
             if self.outputs[i] >= 0:
@@ -72,9 +71,7 @@ cdef class RuleTemplate:
         for k in range(graph.n_guards):
             needed[graph.guards[k].node] = 1
         mark_needed(graph, 0, graph.size, needed)
-        self.steps = <int32_t*>PyMem_RawMalloc(max(1, graph.size) * sizeof(int32_t))
-        if self.steps == NULL:
-            raise MemoryError
+        self.steps = <int32_t*>required(PyMem_RawMalloc(max(1, graph.size) * sizeof(int32_t)))
         for i in range(self.n_leaves, graph.size):
             if needed[i] and graph.nodes[i].op != OP_INPUT:
                 self.steps[self.n_steps] = i
@@ -97,9 +94,7 @@ cdef class RuleTemplate:
         if builder.simplify and self.is_scalar:
             return inline_scalar(self, builder, leaves, outputs, signs)
         if self.graph.size > FEW:
-            place = <int32_t*>PyMem_RawMalloc(self.graph.size * sizeof(int32_t))
-            if place == NULL:
-                raise MemoryError
+            place = <int32_t*>required(PyMem_RawMalloc(self.graph.size * sizeof(int32_t)))
         try:
             for i in range(self.n_leaves):
                 place[i] = leaves[i]
@@ -124,14 +119,12 @@ cdef class RuleTemplate:
         """
         cdef Graph graph = self.graph
         cdef int32_t[::1] place = array("i", [ZERO]) * max(1, graph.size)
-        cdef bytearray depends = bytearray(graph.size)
+        cdef bytearray depends = dependents(graph, 0, graph.size, inputs)
         cdef bytearray ends = bytearray(graph.size)
         cdef bytearray marks = bytearray(graph.size + 2)
         cdef int32_t k, i
         for k in range(len(inputs)):
             place[<int32_t>inputs[k]] = leaves[k]
-            depends[inputs[k]] = 1
-        mark_dependents(graph, 0, graph.size, marks_in(depends))
         for i in range(graph.size):
             ends[i] = not depends[i] and graph.nodes[i].flags & F_VALUED != 0
         for i in inputs:
@@ -214,9 +207,7 @@ cdef int32_t inline_wide(RuleTemplate template, Builder builder, int32_t i, cons
         return placed(template, builder, graph.pool[wide.first], place)
     cdef Signature sig = <Signature>wide.sig
     params = sig.params
-    cdef int32_t* operands = <int32_t*>PyMem_RawMalloc(max(1, count) * sizeof(int32_t))
-    if operands == NULL:
-        raise MemoryError
+    cdef int32_t* operands = <int32_t*>required(PyMem_RawMalloc(max(1, count) * sizeof(int32_t)))
     try:
         for k in range(count):
             operands[k] = placed(template, builder, graph.pool[wide.first + k], place)
@@ -276,10 +267,8 @@ cdef bint scalar_rule(RuleTemplate template) except -1:
         if not add_constants(graph, template.steps[k], places, constants):
             return False
     rule.n_constants = len(constants)
-    rule.constants = <double*>PyMem_RawMalloc(max(1, rule.n_constants) * sizeof(double))
-    rule.steps = <RuleStep*>PyMem_RawMalloc(max(1, 3 * template.n_steps) * sizeof(RuleStep))
-    if rule.constants == NULL or rule.steps == NULL:
-        raise MemoryError
+    rule.constants = <double*>required(PyMem_RawMalloc(max(1, rule.n_constants) * sizeof(double)))
+    rule.steps = <RuleStep*>required(PyMem_RawMalloc(max(1, 3 * template.n_steps) * sizeof(RuleStep)))
     for k in range(rule.n_constants):
         rule.constants[k] = constants[k]
     for k in range(template.n_steps):

@@ -11,13 +11,13 @@ from hoad._core.sweep.derived cimport broadcast, negative
 from hoad._core.sweep.flags cimport (
     first_operand, has_no_zero, holds, is_boolean, is_const, is_integral, is_number, is_op, is_product, is_strong,
 )
-from hoad._core.sweep.hash_consing cimport NOTHING, Appender
-from hoad._core.graph.primitive cimport INFO, Primitive, Signature, primitive_of, signature
+from hoad._core.sweep.hash_consing cimport NOTHING
+from hoad._core.graph.primitive cimport INFO, Signature, primitive_of, signature
 from hoad._core.graph.tape cimport (
     ARITY, AVAL_BOOL, AVAL_FLOAT, F_WIDE, OP_ADD, OP_BROADCAST_TO, OP_COMPLEX, OP_CONJUGATE, OP_DIVIDE, OP_IDENTITY,
     OP_IMAG, OP_LOGICAL_NOT, OP_MASK, OP_MULTIPLY, OP_NEGATIVE, OP_POWER, OP_REAL, OP_SELECT, OP_SQUARE,
-    OP_STRONG_DIVIDE, OP_STRONG_MULTIPLY, OP_STRONG_MULTIPLY_BOTH, OP_SUBTRACT, OP_TRANSPOSE, ZERO, Graph, aval_of,
-    int32_t, node_operands, operand_aval, uint16_t,
+    OP_STRONG_DIVIDE, OP_STRONG_MULTIPLY, OP_STRONG_MULTIPLY_BOTH, OP_SUBTRACT, OP_TRANSPOSE, ZERO, aval_of,
+    node_operands, operand_aval,
 )
 
 cdef enum:
@@ -152,7 +152,8 @@ cdef int32_t equal_operand(Graph graph, uint16_t op, int32_t a, int32_t b, const
 
 cdef int32_t append_pair(Appender builder, uint16_t op, int32_t a, int32_t b, int32_t aval) except? -1:
     """``op(a, b)``; ``op(a)`` if b is ZERO."""
-    cdef int32_t operands[2], avals[2]
+    cdef int32_t operands[2]
+    cdef int32_t avals[2]
     cdef int32_t count = 1 if b == ZERO else 2
     operands[0] = a
     operands[1] = b
@@ -245,7 +246,8 @@ cdef int32_t signed(Appender builder, uint16_t op, int32_t a, int32_t b) except?
 cdef int32_t folded_complex(Appender builder, Primitive primitive, const int32_t* operands, int32_t count,
                             int32_t aval) except? -1:
     """What an operation on constants gives, where that is one complex number."""
-    cdef int32_t avals[MOST_FOLDED], i
+    cdef int32_t avals[MOST_FOLDED]
+    cdef int32_t i
     if primitive.nout > 1 or count > MOST_FOLDED or not aval_of(aval).is_complex or aval_of(aval).ndim:
         return NOTHING
     for i in range(count):

@@ -12,12 +12,12 @@ element by element. This is exact where x is not 0: a product with ±1 does not 
 
 from hoad._core.sweep.derived cimport broadcast, negative, ones
 from hoad._core.sweep.flags cimport is_sloped
-from hoad._core.sweep.hash_consing cimport NOTHING, Appender
+from hoad._core.sweep.hash_consing cimport NOTHING
 from hoad._core.graph.primitive cimport Signature, primitive_of, signature
 from hoad._core.graph.tape cimport (
     AVAL_BOOL, AVAL_FLOAT, F_SLOPED, F_WIDE, OP_ADD, OP_DIVIDE, OP_IDENTITY, OP_INPUT, OP_ITEM, OP_MASK, OP_MULTIPLY,
     OP_NEGATIVE, OP_RESULT, OP_SLOPE, OP_STRONG_DIVIDE, OP_STRONG_MULTIPLY, OP_STRONG_MULTIPLY_BOTH, OP_SUBTRACT, ZERO,
-    AbstractValue, Graph, aval_of, int32_t, node_operands, operand_aval, uint16_t,
+    AbstractValue, Graph, aval_of, node_operands, operand_aval, uint16_t,
 )
 
 cdef enum:
@@ -142,7 +142,8 @@ cdef int32_t common_slope(Graph graph, int32_t a, int32_t b, int32_t few, int32_
 
 cdef int32_t apply(Appender builder, uint16_t op, int32_t a, int32_t b) except? -1:
     """Emit ``op(a, b)``."""
-    cdef int32_t operands[2], avals[2]
+    cdef int32_t operands[2]
+    cdef int32_t avals[2]
     avals[0] = operand_aval(builder.graph, a)
     avals[1] = operand_aval(builder.graph, b)
     if avals[0] <= AVAL_BOOL and avals[1] <= AVAL_BOOL:
@@ -250,7 +251,8 @@ cdef int32_t product_of_slopes(Appender builder, int32_t a, int32_t b, int32_t a
     # unsimplified, no node is found again
     cdef int32_t few = FEW_VISITED if builder.simplify else MOST_VISITED
     cdef int32_t slope = common_slope(builder.graph, a, b, few, &oldest)
-    cdef int32_t parts[4], even, odd
+    cdef int32_t parts[4]
+    cdef int32_t even, odd
     if slope == NOTHING:
         return NOTHING
     cdef int32_t kind = operand_aval(builder.graph, slope)

@@ -9,12 +9,11 @@ cimport numpy as cnp
 
 from hoad._core.sweep.derived cimport assemble, broadcast, ones
 from hoad._core.sweep.flags cimport has_no_zero
-from hoad._core.sweep.hash_consing cimport NOTHING, Appender
+from hoad._core.sweep.hash_consing cimport NOTHING
 from hoad._core.graph.primitive cimport INFO, K_STRIDED, Signature, primitive_of
 from hoad._core.graph.tape cimport (
     F_WIDE, OP_ADD, OP_ASSEMBLE, OP_ASTYPE, OP_DIVIDE, OP_MASK, OP_MULTIPLY, OP_NEGATIVE, OP_SINGULAR, OP_SPECTRAL,
-    OP_STOP, OP_STRONG_DIVIDE, OP_STRONG_MULTIPLY, OP_SUBTRACT, ZERO, aval_of, int32_t, node_operands, operand_aval,
-    uint16_t,
+    OP_STOP, OP_STRONG_DIVIDE, OP_STRONG_MULTIPLY, OP_SUBTRACT, ZERO, aval_of, node_operands, operand_aval,
 )
 
 cnp.import_array()
@@ -38,7 +37,8 @@ cdef int32_t support_of(Appender builder, int32_t k, int32_t* left) except? -1:
 
     An index leaves such zeros, and a mask; a constant has them. What is 0 by chance is not.
     """
-    cdef int32_t few[2], i, count
+    cdef int32_t few[2]
+    cdef int32_t i, count
     cdef int32_t aval = operand_aval(builder.graph, k)
     if k < 0:
         if has_no_zero(builder.graph, k):

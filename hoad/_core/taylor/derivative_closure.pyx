@@ -3,13 +3,12 @@
 cimport cython
 from cpython cimport array
 
-from hoad._core.sweep.builder cimport Builder
 from hoad._core.sweep.derived cimport broadcast
 from hoad._core.trace.coerce cimport operand_of
-from hoad._core.graph.primitive cimport MOST_RESULTS, Primitive, Signature, node_signature, signature
+from hoad._core.graph.primitive cimport MOST_RESULTS, Signature, node_signature, signature
 from hoad._core.sweep.tangent cimport jvp_template
 from hoad._core.graph.tape cimport (
-    AVAL_BOOL, F_STRONG, ZERO, AbstractValue, Graph, aval_of, int32_t, node_operands, operand_aval, uint64_t,
+    AVAL_BOOL, F_STRONG, ZERO, AbstractValue, aval_of, node_operands, operand_aval, uint64_t,
 )
 from hoad._core.sweep.rule_template cimport RuleTemplate, vjp_template
 from hoad._core.trace.traced cimport wrap
@@ -127,7 +126,8 @@ cdef class Closure:
         None for a rule that branches.
         """
         cdef Signature sig = node_signature(self.graph, i)
-        cdef int32_t found[MOST_RESULTS], k, n
+        cdef int32_t found[MOST_RESULTS]
+        cdef int32_t k, n
         cdef int32_t nout = <int32_t>len(sig.results)
         cdef const int32_t* operands = node_operands(self.graph, i, &n)
         cdef array.array leaves

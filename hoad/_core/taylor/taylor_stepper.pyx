@@ -22,7 +22,7 @@ from libc.string cimport memcpy
 cimport cython
 cimport numpy as cnp
 
-from hoad._core.base.blocks cimport give, reserve
+from hoad._core.base.blocks cimport give, required, reserve
 from hoad._core.ops.plan cimport FAILED_PYTHON, FAILED_WITHIN
 from hoad._core.taylor.series cimport Series
 
@@ -124,10 +124,8 @@ cdef class Stepper:
         self.before = self.now + (self.order + 1) * self.n
         self.found = self.before + (self.order + 1) * self.n
         self.held = [np.ascontiguousarray(x) for x in held]
-        self.at = <char**>PyMem_RawCalloc(2 * self.n_blocks + more + 1, sizeof(char*))
-        self.sizes = <int64_t*>PyMem_RawCalloc(self.n_blocks + 1, sizeof(int64_t))
-        if self.at == NULL or self.sizes == NULL:
-            raise MemoryError
+        self.at = <char**>required(PyMem_RawCalloc(2 * self.n_blocks + more + 1, sizeof(char*)))
+        self.sizes = <int64_t*>required(PyMem_RawCalloc(self.n_blocks + 1, sizeof(int64_t)))
         for i in range(self.n_blocks):
             self.sizes[i] = sizes[i]
             block = np.ascontiguousarray(y[i], np.float64)

@@ -6,7 +6,7 @@ cimport numpy as cnp
 
 from hoad._core.ops.eager cimport FEW, check_numbers, compute, scalar_value
 from hoad._core.trace.coerce cimport as_loop_operands, graph_among, operand_of
-from hoad._core.graph.primitive cimport INFO, K_UFUNC, UFUNCS, Primitive, Signature, primitive_of, signature
+from hoad._core.graph.primitive cimport INFO, K_UFUNC, UFUNCS, Signature, primitive_of, signature
 from hoad._core.trace.errors cimport check_alive, check_usable, no_rule
 from hoad._core.graph.roots cimport DEEPEST, are_roots, has_root, may_be_root, smoothed
 from hoad._core.graph.tape cimport (

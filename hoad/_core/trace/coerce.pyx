@@ -8,10 +8,9 @@ from libc.math cimport NAN
 
 cimport numpy as cnp
 
-from hoad._core.graph.primitive cimport Primitive
 from hoad._core.trace.errors cimport check_alive, check_same, is_alone, is_for_jit
 from hoad._core.graph.tape cimport (
-    AVAL_BOOL, AVAL_FLOAT, F_BOOL, F_VALUED, OP_IDENTITY, OP_INPUT, AbstractValue, Graph, aval_number, aval_of,
+    AVAL_BOOL, AVAL_FLOAT, F_BOOL, F_VALUED, OP_IDENTITY, OP_INPUT, AbstractValue, aval_number, aval_of,
     in_native_order, is_plain_float64, operand_aval, uint8_t, uint16_t,
 )
 from hoad._core.trace.traced cimport Array, Scalar, Traced, buffer_of, new_array, node_now, represented, wrap

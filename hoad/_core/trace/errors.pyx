@@ -9,7 +9,6 @@ from types import CodeType
 
 from cpython.object cimport PyObject
 
-from hoad._core.graph.tape cimport Graph, int32_t
 from hoad._core.base.where cimport assigns, here, is_library, is_solver, stores, user_place, user_position
 
 from hoad.errors import NoRuleError, TracedValueError

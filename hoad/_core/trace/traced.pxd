@@ -1,5 +1,3 @@
-"""The two traced types."""
-
 cimport numpy as cnp
 
 from hoad._core.trace.writes cimport Buffer

@@ -84,8 +84,7 @@ class Scalar(Traced):
     def T(self) -> Self: ...
     @property
     def real(self) -> Self: ...
-    @property
-    def imag(self) -> float: ...
+    imag: Final[float]
 
 @final
 class Array(Traced):

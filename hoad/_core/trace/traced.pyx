@@ -19,19 +19,19 @@ from libc.math cimport NAN
 cimport cython
 cimport numpy as cnp
 
-from hoad._core.trace.writes cimport Buffer, place_at
+from hoad._core.trace.writes cimport place_at
 from hoad._core.ops.eager cimport scalar_value
-from hoad._core.graph.primitive cimport INFO, Primitive, primitive_of
+from hoad._core.graph.primitive cimport INFO, primitive_of
 from hoad._core.trace.errors cimport (
-    PyThread_get_thread_ident, check_alive, check_branch, check_same, check_swap, check_usable, cut_off, has_leaked,
-    made_by_hand, not_writable, unhashable, unpicklable,
+    PyThread_get_thread_ident, check_branch, check_same, check_swap, check_usable, cut_off, has_leaked, made_by_hand,
+    not_writable, unhashable, unpicklable,
 )
 from hoad._core.graph.roots cimport DEEPEST, are_roots, has_root, may_be_root, smoothed
 from hoad._core.graph.tape cimport (
     AVAL_BOOL, F_BOOL, F_VALUED, OP_ABSOLUTE, OP_ADD, OP_CEIL, OP_DIVIDE, OP_EQUAL, OP_FLOOR, OP_FLOOR_DIVIDE,
     OP_GREATER, OP_GREATER_EQUAL, OP_ITEM, OP_LESS, OP_LESS_EQUAL, OP_LOGICAL_AND, OP_LOGICAL_NOT, OP_LOGICAL_OR,
     OP_LOGICAL_XOR, OP_MULTIPLY, OP_NEGATIVE, OP_NOT_EQUAL, OP_POWER, OP_REMAINDER, OP_SUBTRACT, OP_TRUNC,
-    AbstractValue, Graph, Slot, aval_of, hold_aval, operand_aval, push_valued, release_aval,
+    AbstractValue, Slot, aval_of, hold_aval, operand_aval, push_valued, release_aval,
 )
 from hoad._core.base.where cimport here
 
@@ -302,6 +302,14 @@ cdef class Traced:
 
     # ---- what would make a plain value of it
 
+    def __round__(self, ndigits=None):
+        if ndigits is None:
+            raise cut_off("round() of a traced value", "Use np.rint(x), which stays traced.", self.graph)
+        return FUNCTIONS[np.round](self, ndigits)
+
+    def __deepcopy__(self, memo):
+        return self.__copy__()
+
     def __hash__(self):
         raise unhashable()
 
@@ -348,11 +356,6 @@ cdef class Scalar(Traced):
     def __trunc__(self):
         return representing(unary(self, OP_TRUNC), WHOLE | OF_PYTHON)
 
-    def __round__(self, ndigits=None):
-        if ndigits is None:
-            raise cut_off("round() of a traced value", "Use np.rint(x), which stays traced.", self.graph)
-        return FUNCTIONS[np.round](self, ndigits)
-
     def __invert__(self):
         if not self.truth:
             raise DTypeError(
@@ -396,9 +399,6 @@ cdef class Scalar(Traced):
     def __copy__(self):
         return self
 
-    def __deepcopy__(self, memo):
-        return self
-
     def __repr__(self):
         if not self.graph.valued:
             return f"Traced(node {self.node})"
@@ -422,17 +422,10 @@ cdef class Scalar(Traced):
             return int
         return float if self.represents & OF_PYTHON else np.float64
 
-    @property
-    def shape(self):
-        return ()
-
-    @property
-    def ndim(self):
-        return 0
-
-    @property
-    def size(self):
-        return 1
+    shape = ()
+    ndim = 0
+    size = 1
+    imag = 0.0
 
     @property
     def dtype(self):
@@ -445,10 +438,6 @@ cdef class Scalar(Traced):
     @property
     def real(self):
         return self
-
-    @property
-    def imag(self):
-        return 0.0
 
     def __getitem__(self, index):
         if index is Ellipsis:
@@ -708,18 +697,13 @@ cdef class Array(Traced):
     def __round__(self, ndigits=None):
         if aval_of(self.aval).ndim or aval_of(self.aval).dtype.kind == "c":
             raise TypeError(f"a traced array of {aval_of(self.aval)!r} has no round(): use np.round(x, decimals)")
-        if ndigits is None:
-            raise cut_off("round() of a traced value", "Use np.rint(x), which stays traced.", self.graph)
-        return FUNCTIONS[np.round](self, ndigits)
+        return Traced.__round__(self, ndigits)
 
     def __format__(self, spec):
         value = self.graph.value_of(node_now(self)) if spec and aval_of(self.aval).ndim == 0 else None
         return format(repr(self), spec) if value is None else format(value[()], spec)
 
     def __copy__(self):
-        return METHODS["copy"](self)
-
-    def __deepcopy__(self, memo):
         return METHODS["copy"](self)
 
     def __repr__(self):

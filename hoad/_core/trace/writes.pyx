@@ -16,7 +16,7 @@ from libc.string cimport memset
 
 cimport numpy as cnp
 
-from hoad._core.graph.tape cimport AbstractValue, Graph, aval_of, hold_aval, int32_t, int64_t, release_aval
+from hoad._core.graph.tape cimport AbstractValue, aval_of, hold_aval, release_aval
 
 cnp.import_array()
 
@@ -179,7 +179,9 @@ cdef cnp.ndarray places_in(cnp.ndarray view):
 
 cdef cnp.ndarray grid(object shape, object strides, int64_t start):
     """start + Σ index·strides for every index of a shape, in C order."""
-    cdef cnp.npy_intp dims[MOST_DIMS], steps[MOST_DIMS], index[MOST_DIMS]
+    cdef cnp.npy_intp dims[MOST_DIMS]
+    cdef cnp.npy_intp steps[MOST_DIMS]
+    cdef cnp.npy_intp index[MOST_DIMS]
     cdef int ndim = len(shape)
     cdef int d
     cdef int64_t count = 1
