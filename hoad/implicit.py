@@ -157,11 +157,7 @@ def _root_rule(g: Any, p: Any, *numbers: Any, root: _Root) -> tuple[Any, ...]:
 
 
 _declare_root = declare_family(
-    "root",
-    "root",
-    lambda root, *numbers: root.unknown.avals,
-    lambda root, numbers: root.solve(numbers),
-    _root_rule,
+    "root", "root", lambda root, *numbers: root.unknown.avals, lambda root, numbers: root.solve(numbers), _root_rule
 )
 
 

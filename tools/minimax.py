@@ -272,15 +272,27 @@ def function(fit: Fit) -> str:
 
 
 def horner(name: str, coefficients: list[float]) -> list[str]:
-    """Statements for a polynomial in w."""
-    *rest, last = coefficients
-    steps = [f"    {name} = FN(multiply_add)({name}, w, {c.hex()});" for c in reversed(rest)]
-    return [f"    double {name} = {last.hex()};", *steps]
+    """The statement for a polynomial in w, four coefficients in a line."""
+    start = f"    double {name} = HORNER{len(coefficients)}("
+    texts = [c.hex() for c in reversed(coefficients)]
+    lines = [", ".join(texts[k : k + 4]) for k in range(0, len(texts), 4)]
+    return [start + f",\n{' ' * len(start)}".join(lines) + ");"]
+
+
+# By Horner's rule, of as many coefficients as polynomials in w have here.
+HORNER = """\
+#define HORNER2(a, b) FN(multiply_add)(a, w, b)
+#define HORNER3(a, b, c) HORNER2(HORNER2(a, b), c)
+#define HORNER4(a, b, c, d) HORNER3(HORNER2(a, b), c, d)
+#define HORNER5(a, b, c, d, e) HORNER4(HORNER2(a, b), c, d, e)
+#define HORNER6(a, b, c, d, e, f) HORNER5(HORNER2(a, b), c, d, e, f)
+#define HORNER10(a, b, c, d, e, f, g, h, i, j) HORNER6(HORNER5(a, b, c, d, e), f, g, h, i, j)"""
 
 
 def main() -> None:
     out = ["/* Made by tools/minimax.py: change that, not this. */", "\n".join(map(constant, CONSTANTS))]
     out.append("#define TWO_OVER_PI_WORDS \\\n    " + words(lambda: 2 / mp.pi, 64, 44))
+    out.append(HORNER)
     out += [function(fit) for fit in FITS]
     sys.stdout.write("\n\n".join(out) + "\n")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hoad._ops.primitives import contiguous_strides
+from hoad._core.ops.plan import contiguous_strides
 
 
 def item_text(shape: tuple[int, ...], offset: int) -> str:

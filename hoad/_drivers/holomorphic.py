@@ -125,13 +125,7 @@ def _swept(recording: Recording, y: int, turn: complex, order: int) -> list[Any]
         return [np.asarray(x) / math.factorial(k) for k, x in enumerate(recording.compute(ys))]
 
 
-def check_cauchy_riemann(
-    recording: Recording,
-    y: int,
-    driver: str,
-    asked: str = ASKED,
-    advice: str = ALONG,
-) -> None:
+def check_cauchy_riemann(recording: Recording, y: int, driver: str, asked: str = ASKED, advice: str = ALONG) -> None:
     """Raise where a cotangent that is turned by -i does not turn the adjoints."""
     aval = recording.aval(y)
     weights = _weights(aval)

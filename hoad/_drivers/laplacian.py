@@ -150,10 +150,9 @@ def hessian_diagonal(f: Callable[..., Any]) -> Callable[..., Any]:
     def diagonal(x: Any, *args: Any, **kwargs: Any) -> Any:
         def of(x: Any) -> Any:
             family = Family(of_first(f, args, kwargs, "hessian_diagonal"), [x])
-            found = []
-            for series, shape in zip(family.expanded([_units(x)], 2), family.shapes, strict=True):
-                found.append(np.reshape(np.multiply(2.0, series[2]), (*shape, *np.shape(x))))
-            return family.parts.filled(found)
+            expanded = zip(family.expanded([_units(x)], 2), family.shapes, strict=True)
+            seconds = [np.reshape(np.multiply(2.0, series[2]), (*shape, *np.shape(x))) for series, shape in expanded]
+            return family.parts.filled(seconds)
 
         return differentiated("hessian_diagonal", of_first(f, args, kwargs, "hessian_diagonal"), x, 2, of)
 

@@ -394,10 +394,8 @@ def _warnings(
     depends: dict[tuple[str, str], Any],
     flat: tuple[tuple[str, str], ...],
 ) -> list[str]:
-    found = []
-    for output in outputs:
-        if not any(depends[output.name, x.name].any() for x in inputs):
-            found.append(f"{output.name} depends on no input: it is constant")
+    constant = [output for output in outputs if not any(depends[output.name, x.name].any() for x in inputs)]
+    found = [f"{output.name} depends on no input: it is constant" for output in constant]
     guards = [spread.tables(number - 1, np.shape(outcome)) for number, outcome, _ in tape.guards]
     for k, x in enumerate(inputs):
         if any(depends[output.name, x.name].any() for output in outputs):

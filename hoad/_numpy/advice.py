@@ -59,11 +59,7 @@ IN_SCIPY = [
         (f"scipy.linalg.{name}", "scipy.linalg.lu_solve(scipy.linalg.lu_factor(a), x)", "np.linalg.solve(a, x)")
         for name in ("lu_factor", "lu_solve")
     ),
-    (
-        "scipy.linalg.solve_triangular",
-        "scipy.linalg.solve_triangular(a, x)",
-        "np.linalg.solve(np.triu(a), x)",
-    ),
+    ("scipy.linalg.solve_triangular", "scipy.linalg.solve_triangular(a, x)", "np.linalg.solve(np.triu(a), x)"),
     ("scipy.signal.convolve", "scipy.signal.convolve(x, y)", "np.convolve(x, y)"),
     ("scipy.signal.fftconvolve", "scipy.signal.fftconvolve(x, y)", "np.convolve(x, y)"),
     ("scipy.signal.correlate", "scipy.signal.correlate(x, y)", "np.correlate(x, y, 'full')"),

@@ -15,6 +15,7 @@ import numpy as np
 
 from hoad._core.base.where import here
 from hoad._core.graph.tape import intern_aval
+from hoad._core.ops.plan import contiguous_strides
 from hoad._core.trace.calls import apply_assembly, apply_primitive
 from hoad._numpy.complex import conjugate
 from hoad._numpy.products import matmul
@@ -31,7 +32,7 @@ ELLIPSIS = -1
 
 def diagonal_view(x: Any, groups: Sequence[Sequence[int]]) -> Any:
     """x with an axis for each group: a group of several is walked along its diagonal."""
-    own = prim.contiguous_strides(x.shape)
+    own = contiguous_strides(x.shape)
     shape = tuple(x.shape[group[0]] for group in groups)
     strides = tuple(int(np.sum([own[d] for d in group])) for group in groups)
     return apply_primitive(prim.GETITEM, (shape, strides, 0), x)
@@ -214,12 +215,7 @@ def _steps(terms: list[tuple[Any, Subscripts]], output: Subscripts, optimize: An
 
 @implements(np.einsum)
 def einsum(
-    *operands: Any,
-    out: Any = None,
-    optimize: Any = True,
-    dtype: Any = None,
-    order: str = "K",
-    casting: str = "safe",
+    *operands: Any, out: Any = None, optimize: Any = True, dtype: Any = None, order: str = "K", casting: str = "safe"
 ) -> Any:
     """Products of two operands at a time; the dtype is that of their product."""
     only_defaults("einsum", out=out, dtype=dtype)
@@ -378,7 +374,7 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     start[row], start[column] = slice(max(-offset, 0), None), slice(max(offset, 0), None)
     a = a[tuple(start)]
     length = min(a.shape[row], a.shape[column])
-    own = prim.contiguous_strides(a.shape)
+    own = contiguous_strides(a.shape)
     kept = [d for d in range(a.ndim) if d not in (row, column)]
     shape = (*[a.shape[d] for d in kept], length)
     strides = (*[own[d] for d in kept], own[row] + own[column])

@@ -31,11 +31,7 @@ def gather(x: Any, places: np.ndarray) -> Any:
 def moved(move: Callable[..., Any], x: Any, *args: Any, **kwargs: Any) -> Any:
     """What NumPy's own function, which only moves items, does to x: found by moving their places."""
     x = as_traced(x)
-    return gather(x, np.asarray(move(_places(x.shape), *args, **kwargs), order="C"))
-
-
-def _places(shape: tuple[int, ...]) -> np.ndarray:
-    return np.arange(int(np.prod(shape)), dtype=np.int64).reshape(shape)
+    return gather(x, np.asarray(move(prim.flat_places(x.shape), *args, **kwargs), order="C"))
 
 
 def _refuse_traced(name: str, *options: Any) -> None:
@@ -259,7 +255,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> A
         constants = broadcast_to(as_traced(options.pop("constant_values", 0)), (x.ndim, 2)).astype(x.dtype)
         source = concatenate([ravel(x), ravel(constants)])
         marks = x.size + np.arange(2 * x.ndim).reshape(x.ndim, 2)
-        return gather(source, np.pad(_places(x.shape), pad_width, mode, constant_values=marks, **options))
+        return gather(source, np.pad(prim.flat_places(x.shape), pad_width, mode, constant_values=marks, **options))
     if mode in ("edge", "wrap") or (mode in ("reflect", "symmetric") and options.get("reflect_type", "even") == "even"):
         return moved(np.pad, x, pad_width, mode, **options)
     asked = f"{mode!r}" + "".join(f", {name}={value!r}" for name, value in options.items())

@@ -91,16 +91,12 @@ class Running(Links):
         return np.flip(np.logical_or.accumulate(flipped, axis=self.axis), self.axis).ravel()
 
 
-def _numbered(shape: Shape) -> Labels:
-    return np.arange(math.prod(shape)).reshape(shape)
-
-
 def along(operand: Shape, result: Shape, axes: Sequence[tuple[int, int]]) -> Labelled:
     """Links along pairs of axes (of the operand, of the result), all items together along the others.
 
     An axis of length 1 of the operand goes with any of the result, as in broadcasting.
     """
-    labels = _numbered(tuple(operand[i] for i, _ in axes))
+    labels = prim.flat_places(tuple(operand[i] for i, _ in axes))
 
     def spread(places: list[int], shape: Shape) -> Labels:
         order = np.argsort(places)
@@ -125,7 +121,7 @@ def pointwise(operand: Shape, result: Shape) -> Labelled:
 
 def taken(operand: Shape, places: Any) -> Labelled:
     """Each item of the result is the item of the operand at a flat place, or none where that is -1."""
-    return Labelled(_numbered(operand), places)
+    return Labelled(prim.flat_places(operand), places)
 
 
 def links(
@@ -174,12 +170,12 @@ class _Asked(NamedTuple):
 
 def _of_reduction(x: _Asked) -> Links:
     kept = tuple(1 if d in x.params[0] else n for d, n in enumerate(x.own))
-    return Labelled(np.broadcast_to(_numbered(kept), x.own), _numbered(x.whole))
+    return Labelled(np.broadcast_to(prim.flat_places(kept), x.own), prim.flat_places(x.whole))
 
 
 def _of_view(x: _Asked, view: Callable[..., Any]) -> Links:
     shape, strides, offset = view(x.params, x.operands[0])
-    return taken(x.own, _view(_numbered(x.own), x.operands[0].itemsize, offset, shape, strides))
+    return taken(x.own, _view(prim.flat_places(x.own), x.operands[0].itemsize, offset, shape, strides))
 
 
 def _view(labels: Labels, itemsize: int, offset: int, shape: Sequence[int], strides: Sequence[int]) -> Labels:
@@ -192,7 +188,7 @@ def _of_join(x: _Asked) -> Links:
     axis = x.params[0]
     start = sum(before.shape[axis] for before in x.operands[: x.k])
     places = np.full(x.whole, -1)
-    places[(slice(None),) * axis + (slice(start, start + x.own[axis]),)] = _numbered(x.own)
+    places[(slice(None),) * axis + (slice(start, start + x.own[axis]),)] = prim.flat_places(x.own)
     return taken(x.own, places)
 
 
@@ -242,12 +238,12 @@ def _assemble(x: _Asked) -> Links:
     for part in parts:
         if part is not None and x.k == at:
             start, shape, strides = part
-            _view(places, x.itemsize, start, shape, strides)[...] = _numbered(x.own)
+            _view(places, x.itemsize, start, shape, strides)[...] = prim.flat_places(x.own)
             return taken(x.own, places)
         if part is None and at <= x.k <= at + 1:
             if x.k > at or x.values[x.k + 1] is None:
                 break
-            return Labelled(np.asarray(x.values[x.k + 1]), _numbered(x.whole))
+            return Labelled(np.asarray(x.values[x.k + 1]), prim.flat_places(x.whole))
         at += 2 if part is None else 1
     return mixing(x.own, x.whole)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from hoad._core.kernels import ufuncs
 from hoad._core.kernels.native_call import NativeCall, run
 from hoad._core.ops.cast import cast
 from hoad._core.ops.cumsum import running_sum
-from hoad._core.ops.plan import broadcast_shapes
+from hoad._core.ops.plan import broadcast_shapes, broadcast_strides, contiguous_strides
 from hoad._core.runtime.spectral import spectral
 from hoad._ops.adjugates import mixed_adjugate, transposed
 from hoad.errors import NoRuleError, ShapeError, count
@@ -205,15 +206,6 @@ MIN = _declare_reduction("min", np.minimum, series="extreme")
 # ---- copies through strides -----------------------------------------------------------------------------------------
 
 
-def contiguous_strides(shape: Sequence[int]) -> list[int]:
-    """Items between neighbours along each axis of a C-contiguous array."""
-    strides, step = [], 1
-    for n in reversed(shape):
-        strides.append(step)
-        step *= max(n, 1)
-    return strides[::-1]
-
-
 def _bytes(
     x: AbstractValue, shape: Sequence[int], strides: Sequence[int], offset: int = 0
 ) -> tuple[Any, list[int], int]:
@@ -235,15 +227,11 @@ def _declare_strided(
 
 
 def _whole_view(params: Params, x: AbstractValue) -> tuple[Any, list[int], int]:
-    return _bytes(x, x.shape, contiguous_strides(x.shape))
+    return x.shape, contiguous_strides(x.shape, x.itemsize), 0
 
 
 def _broadcast_view(params: Params, x: AbstractValue) -> tuple[Any, list[int], int]:
-    shape = params[0]
-    lead = len(shape) - x.ndim
-    own = contiguous_strides(x.shape)
-    strides = [0 if d < lead or (x.shape[d - lead] == 1 and n != 1) else own[d - lead] for d, n in enumerate(shape)]
-    return _bytes(x, shape, strides)
+    return params[0], broadcast_strides(x, params[0]), 0
 
 
 RESHAPE = _declare_strided("reshape", _whole_view, lambda params, x: params[0], "shape")
@@ -285,13 +273,7 @@ GATHER_ITEMS = Primitive(
 # put(x, v, flat): x with v at flat places; where one comes twice, the last holds
 PUT_ITEMS = Primitive("put", kind=PUT, nin=3, infer=lambda params, x, v, flat: (x,), linear_in=(0, 1), series="each")
 JOIN = Primitive(
-    "concatenate",
-    kind=CONCATENATE,
-    nin=-1,
-    infer=_concatenate_infer,
-    linear=True,
-    param_names=("axis",),
-    series="each",
+    "concatenate", kind=CONCATENATE, nin=-1, infer=_concatenate_infer, linear=True, param_names=("axis",), series="each"
 )
 
 
@@ -304,10 +286,14 @@ def index_of(params: Params, *indices: Any) -> tuple[Any, ...]:
     )
 
 
+def flat_places(shape: Sequence[int]) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """The flat place of every item of an array of this shape."""
+    return np.arange(math.prod(shape), dtype=np.int64).reshape(shape)
+
+
 def _flat_index(params: Params, *indices: Any) -> Any:
     """Flat places of ``x[index]`` for x of a shape."""
-    shape = params[0]
-    return np.arange(math.prod(shape), dtype=np.int64).reshape(shape)[index_of(params, *indices)]
+    return flat_places(params[0])[index_of(params, *indices)]
 
 
 def _flat_index_infer(params: Params, *indices: AbstractValue) -> Avals:
@@ -371,9 +357,7 @@ def _of_matrix(
     return infer
 
 
-def _of_square(name: str, results: Callable[[AbstractValue], Avals]) -> Callable[..., Avals]:
-    """What is inferred of a function of square matrices."""
-    return _of_matrix(name, results, _check_square)
+_of_square = partial(_of_matrix, check=_check_square)
 
 
 def _solve_infer(params: Params, a: AbstractValue, b: AbstractValue) -> Avals:
@@ -439,11 +423,7 @@ def _det_svd(params: Params, a: Any) -> Any:
 
 
 DET_SVD = _declare_python(
-    "det_svd",
-    _det_svd,
-    lambda params, a: (a, intern_aval(real_dtype(a.dtype), a.shape[:-1]), a),
-    nout=3,
-    costly=True,
+    "det_svd", _det_svd, lambda params, a: (a, intern_aval(real_dtype(a.dtype), a.shape[:-1]), a), nout=3, costly=True
 )
 DET_SVD.batch = _det_svd
 
@@ -505,11 +485,7 @@ EIGH = _declare_python(
     costly=True,
 )
 SVD = _declare_python(
-    "svd",
-    lambda params, a: np.linalg.svd(a, full_matrices=False),
-    _of_matrix("svd", _svd_factors),
-    nout=3,
-    costly=True,
+    "svd", lambda params, a: np.linalg.svd(a, full_matrices=False), _of_matrix("svd", _svd_factors), nout=3, costly=True
 )
 
 

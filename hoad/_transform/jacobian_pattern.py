@@ -7,6 +7,7 @@ direction: the compression of Curtis, Powell and Reid (1974), with a colouring b
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -63,11 +64,7 @@ class Pattern:
 def pattern_of(graph: Graph, seed: int, outputs: list[int]) -> Pattern | None:
     """The pattern of what a sweep gives for a seed; None where that would be too large to look for."""
     columns = operand_avals(graph, [seed])[0].size
-
-    def through(node: int, given: dict[int, Intervals]) -> Intervals:
-        return _through(graph, node, given, columns)
-
-    found = intervals(graph, seed, outputs, MOST_ITEMS, through)
+    found = intervals(graph, seed, outputs, MOST_ITEMS, partial(_through, graph, empty=columns))
     return None if found is None else Pattern(found, columns)
 
 

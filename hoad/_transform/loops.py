@@ -419,13 +419,7 @@ def pull_back(loop: Loop, gs: tuple[Any, ...], inputs: tuple[Any, ...], linear: 
             values.append(g)
     gives = "".join(ADJOINT[loop.takes[k]] for k in by)
     made = Loop(
-        adjoint,
-        "".join(takes),
-        gives,
-        loop.length,
-        not loop.backwards,
-        workers=loop.workers,
-        origin=(loop, linear),
+        adjoint, "".join(takes), gives, loop.length, not loop.backwards, workers=loop.workers, origin=(loop, linear)
     )
     bars = made._with_strong((0,) * made._linear)(*values)
     return dict(zip(by, bars, strict=True))

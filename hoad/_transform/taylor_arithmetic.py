@@ -23,12 +23,12 @@ import numpy as np
 
 from hoad._core.graph.primitive import STRUCTURE, UFUNC, Primitive, signature_at
 from hoad._core.graph.tape import AbstractValue, Graph, intern_aval
+from hoad._core.ops.plan import contiguous_strides
 from hoad._core.taylor.derivative_closure import Closure
 from hoad._core.taylor.series import NotClosedError, Series
 from hoad._core.taylor.taylor_codegen import build_series
 from hoad._core.taylor.taylor_schedule import Ordering, is_multilinear
 from hoad._core.trace.calls import apply_primitive
-from hoad._ops import primitives as prim
 from hoad._program.pickling import FAMILIES, describe, find, refusal, whole_number
 from hoad.errors import HoadError, NoRuleError
 
@@ -198,7 +198,7 @@ class Arithmetic(Ordering):
 
     def _coefficient(self, c: int, k: int, aval: AbstractValue) -> int:
         """Item k of an array of coefficients."""
-        params = (aval.shape, tuple(prim.contiguous_strides(aval.shape)), k * aval.size)
+        params = (aval.shape, tuple(contiguous_strides(aval.shape)), k * aval.size)
         return self.closure.emit("getitem", c, params=params)
 
     def _extreme(self, i: int, x: int) -> int:

@@ -201,13 +201,7 @@ class _Part:
             yield self._entry(at, None, v, d, phi.strayed, self.rounding[at] * np.sqrt(self.size))
 
     def _entry(
-        self,
-        at: tuple[int, ...],
-        index: tuple[int, ...] | None,
-        v: Any,
-        d: Difference,
-        strayed: str,
-        rounding: float,
+        self, at: tuple[int, ...], index: tuple[int, ...] | None, v: Any, d: Difference, strayed: str, rounding: float
     ) -> Entry:
         """One number: the entry at place v, or the derivative along v."""
         claimed, exact = _component(self.claimed[at], v), _component(self.exact[at], v)

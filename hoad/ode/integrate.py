@@ -18,12 +18,13 @@ from hoad._core.trace.traced import is_traced, plain_value
 from hoad._docstrings import docfiller
 from hoad._drivers.scan import scan
 from hoad._drivers.values import stop_gradient
-from hoad._pytree.arguments import check_function, packed, packed_list, telling_call
+from hoad._pytree.arguments import check_function, packed, telling_call
 from hoad._pytree.containers import flatten
 from hoad._transform.composite import captured_program
 from hoad.errors import ArgumentError, DTypeError, ShapeError
 from hoad.ode.determinism import steady_program
 from hoad.ode.flow import Block, Flow, Given
+from hoad.ode.options import checked_args, checked_times
 from hoad.ode.order import TIME_FIRST, TIME_SECOND, check_names_of_odeint, telling_order
 from hoad.ode.schemes import SCHEMES, attempted, errors_of, step
 from hoad.ode.steps import Method, Steps, mean_square, tolerated
@@ -232,22 +233,10 @@ def odeint(
             "odeint with adjoint='continuous' chooses its steps, within tolerances. Leave steps out, with method="
             "'dopri5' or 'bosh3', or take adjoint='discrete'."
         )
-    t = packed_list(t)
-    if np.iscomplexobj(t):
-        raise DTypeError("odeint takes real times, but t is complex. Along a path t(s), solve dy/ds = rhs(y, t) t'(s).")
-    times = t if is_traced(t) else np.asarray(t, np.float64)
-    if np.ndim(times) != 1 or not times.shape[0]:
-        raise ShapeError(
-            f"odeint takes the times as an array of shape (T,), t[0] the first; found shape {np.shape(t)}."
-        )
-    _check_args(args)
-    equation = _Equation(rhs, tuple(args), y0, tfirst)
+    times = checked_times(t, "odeint")
+    equation = _Equation(rhs, checked_args(args, "odeint", "rhs(y, t, *args)"), y0, tfirst)
     y, structure = equation.start, equation.structure
     plain = plain_value(times)
-    if (np.any(np.diff(plain) < 0) and np.any(np.diff(plain) > 0)) or not np.all(np.isfinite(plain)):
-        raise ArgumentError(
-            "odeint takes times that increase or decrease from t[0] on. Sort them, and put the start first."
-        )
     equation.check_steady(float(plain[0]))
     chosen = Method(scheme, rtol, atol, max_steps)
     if adjoint == "continuous":
@@ -260,17 +249,6 @@ def odeint(
     if steps is not None:
         return structure.unflatten(_run(equation, chosen, y, times, _equal_steps(plain, steps), False))
     return structure.unflatten(_run(equation, chosen, y, times, *_steps(equation, chosen, y, times)))
-
-
-def _check_args(args: Any) -> None:
-    if isinstance(args, (tuple, list)):
-        return
-    kind = "a traced value" if is_traced(args) else type(args).__name__
-    shown = repr(args) if isinstance(args, (int, float, complex)) else "x"
-    raise ArgumentError(
-        f"odeint takes args as a tuple, for rhs(y, t, *args), but was given {kind}. For one further argument write "
-        f"args=({shown},)."
-    )
 
 
 def _run(equation: _Equation, method: Method, y: list[Any], times: Any, taken: list[Step], watched: bool) -> list[Any]:

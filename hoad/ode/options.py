@@ -95,9 +95,10 @@ def _is_whole(x: Any) -> bool:
 
 
 def checked_times(t: Any, name: str) -> Any:
+    """The times as an array of float64, which may be traced; raises unless they are in order."""
     t = packed_list(t)
     if np.iscomplexobj(t):
-        raise DTypeError(f"{name} takes real times, but t is complex.")
+        raise DTypeError(f"{name} takes real times, but t is complex. Along a path t(s), solve dy/ds = t'(s) dy/dt.")
     times = t if is_traced(t) else np.asarray(t)
     if times.dtype.kind not in "biuf":
         raise DTypeError(f"{name} takes real times, but t is an array of {times.dtype}.")
@@ -114,12 +115,15 @@ def checked_times(t: Any, name: str) -> Any:
     return times if is_traced(times) else np.ascontiguousarray(times)
 
 
-def checked_args(args: Any, name: str) -> tuple[Any, ...]:
+def checked_args(args: Any, name: str, called: str = "rhs(t, y, *args)") -> tuple[Any, ...]:
+    """The further arguments of rhs; raises for one that is not in a tuple."""
     if isinstance(args, (tuple, list)):
         return tuple(args)
+    kind = "a traced value" if is_traced(args) else type(args).__name__
+    shown = repr(args) if isinstance(args, (int, float, complex)) else "x"
     raise ArgumentError(
-        f"{name} takes args as a tuple, for rhs(t, y, *args), but was given {type(args).__name__}. For one further "
-        "argument write args=(x,)."
+        f"{name} takes args as a tuple, for {called}, but was given {kind}. For one further argument write "
+        f"args=({shown},)."
     )
 
 

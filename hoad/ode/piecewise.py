@@ -23,8 +23,8 @@ class PiecewiseSeries:
         The Taylor coefficients of each step about its beginning, for all numbers in y, one leaf after another.
     """
 
-    def __init__(self, system: System, began: Any, rests: Any, lengths: Any, coefficients: Any, end: float) -> None:
-        self._system, self._rests, self._lengths = system, rests, lengths
+    def __init__(self, system: System, began: Any, rests: Any, coefficients: Any, end: float) -> None:
+        self._system, self._rests = system, rests
         self.breaks = np.append(began, end)
         self.coefficients = coefficients
 

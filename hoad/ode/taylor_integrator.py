@@ -212,10 +212,10 @@ def taylor_solution(
     found = np.empty((len(times), sum(system.sizes)))
     happened: list[list[float]] = [[] for _ in watches]
     reached = _until(system, options, stepper, times, found, watches, happened)
-    begun, rests, lengths, coefficients = stepper.steps
+    begun, rests, _, coefficients = stepper.steps
     end = float(times[-1]) if reached is None else reached
     kept = times if reached is None else times[np.abs(times - times[0]) <= abs(end - times[0])]
-    sol = PiecewiseSeries(system, begun, rests, lengths, coefficients, end if len(begun) else float(times[0]))
+    sol = PiecewiseSeries(system, begun, rests, coefficients, end if len(begun) else float(times[0]))
     ended = reached is not None
     return TaylorSolution(
         t=kept,

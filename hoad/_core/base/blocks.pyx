@@ -6,7 +6,6 @@ than `HUGE` goes to the allocator, which moves pages instead of bytes when it gr
 the size again when they give a block back.
 """
 
-from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy, memset
 
@@ -65,7 +64,6 @@ cdef void* take(size_t nbytes) noexcept:
     global n_kept, kept_bytes
     cdef int i
     cdef int best = -1
-    cdef void* block
     if is_refused():
         return NULL
     if nbytes < LARGE or nbytes > HUGE:
@@ -76,7 +74,7 @@ cdef void* take(size_t nbytes) noexcept:
             best = i
     if best < 0:
         return headed(malloc(HEADER + nbytes), nbytes)
-    block = kept[best]
+    cdef void* block = kept[best]
     kept_bytes -= room_of(block)
     n_kept -= 1
     kept[best] = kept[n_kept]
@@ -101,12 +99,11 @@ def refuse_block(int64_t ahead):
 
 cdef void* take_zeroed(size_t nbytes) noexcept:
     """A block of at least `nbytes`, the first `nbytes` of them zero, or NULL."""
-    cdef void* start
     if nbytes > HUGE:       # pages that nobody writes to are not even handed out
         if is_refused():
             return NULL
         return headed(calloc(HEADER + nbytes, 1), nbytes)
-    start = take(nbytes)
+    cdef void* start = take(nbytes)
     if start != NULL:
         memset(start, 0, nbytes)
     return start
@@ -117,7 +114,6 @@ cdef void* resized(void* block, size_t nbytes, size_t wanted) noexcept:
 
     NULL if there is no memory; `block` is not freed then.
     """
-    cdef void* moved
     if block == NULL:
         return take(wanted)
     if not HOAD_CHECKED:
@@ -127,7 +123,7 @@ cdef void* resized(void* block, size_t nbytes, size_t wanted) noexcept:
             return headed(realloc(<char*>block - HEADER, HEADER + wanted), wanted)
     if wanted > HUGE:
         drop()          # a table this large has no use for what it grew through
-    moved = take(wanted)
+    cdef void* moved = take(wanted)
     if moved != NULL:
         memcpy(moved, block, min(nbytes, wanted))
         give(block, nbytes)
@@ -162,14 +158,13 @@ cdef void give(void* block, size_t nbytes) noexcept:
 
 cdef int widen(void** table, int32_t* capacity, int64_t wanted, size_t itemsize) except -1:
     """`reserve` for more rows than there are."""
-    cdef void* moved
     cdef int64_t rows = capacity[0]
     if wanted > MOST_ROWS:
         raise MemoryError(f"a table has at most {MOST_ROWS} rows")
     rows = min(max(2 * rows, wanted, 16), <int64_t>MOST_ROWS)
     if HOAD_CHECKED and wanted < MOST_MOVES:
         rows = wanted
-    moved = resized(table[0], capacity[0] * itemsize, rows * itemsize)
+    cdef void* moved = resized(table[0], capacity[0] * itemsize, rows * itemsize)
     if moved == NULL:
         raise MemoryError(f"no memory for {rows} rows of {itemsize} bytes")
     table[0] = moved

@@ -1,5 +1,3 @@
-"""Threads: how many there may be, and work that they share out."""
-
 from libc.stdint cimport int32_t, int64_t
 
 # Part `part` of some work, with scratch room of the thread that does it.

@@ -1,10 +1,7 @@
-"""Threads: how many there may be, and work that they share out."""
-
 from collections.abc import Callable
 from typing import Any
 
-class Calls:
-    """A function to be called for each part."""
+class Calls: ...
 
 def most_threads() -> int: ...
 def assume_cores(cores: int) -> None: ...

@@ -145,11 +145,10 @@ cdef void share(Task task, void* data, int64_t parts, int32_t threads, char* scr
     """
     global threads_sharing
     cdef Job job
-    cdef Worker* worker
     cdef Worker* following
     cdef bint before = threads_sharing
     job.task, job.data, job.parts, job.begun, job.size = task, data, parts, 0, size
-    worker = NULL if before else workers_for(&job, <int32_t>min(<int64_t>threads, parts) - 1)
+    cdef Worker* worker = NULL if before else workers_for(&job, <int32_t>min(<int64_t>threads, parts) - 1)
     threads_sharing = before or worker != NULL
     do(&job, scratch)
     threads_sharing = before

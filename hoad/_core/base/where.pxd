@@ -1,5 +1,3 @@
-"""Where in the user's code something happens, and by what name the user knows it."""
-
 cdef enum Origin:
     USERS
     LIBRARYS        # of NumPy or the standard library

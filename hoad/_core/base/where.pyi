@@ -1,5 +1,3 @@
-"""Where in the user's code something happens, and by what name the user knows it."""
-
 from types import FrameType
 from typing import Any
 

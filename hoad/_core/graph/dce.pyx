@@ -1,10 +1,8 @@
 """Dropping what no output of a new tape needs: nodes, and constants that were folded on the way."""
 
-from hoad._core.base.blocks cimport give, take, take_zeroed
+from hoad._core.base.blocks cimport give, required, take, take_zeroed
 from hoad._core.graph.reach cimport mark_needed
-from hoad._core.graph.tape cimport (
-    ARITY, F_WIDE, F_VALUED, OP_INPUT, Const, Scope, Graph, int32_t, node_operands, uint8_t,
-)
+from hoad._core.graph.tape cimport ARITY, F_WIDE, F_VALUED, OP_INPUT, Const, node_operands, uint8_t
 
 
 cdef enum:
@@ -23,16 +21,11 @@ cdef int compact(Graph graph, Scope start, int32_t* outputs, int32_t count) exce
 
 cdef int drop_nodes(Graph graph, int32_t start, int32_t* outputs, int32_t count) except -1:
     cdef int32_t size = graph.size - start
-    cdef uint8_t* marks
-    cdef uint8_t* live
-    cdef int32_t* place
-    cdef int32_t i, kept
+    cdef int32_t i
     if size <= 0:
         return 0
-    marks = <uint8_t*>take_zeroed(size + 2)
-    if marks == NULL:
-        raise MemoryError
-    live = marks + 2
+    cdef uint8_t* marks = <uint8_t*>required(take_zeroed(size + 2))
+    cdef uint8_t* live = marks + 2
     for i in range(count):
         if outputs[i] >= start:
             live[outputs[i] - start] = 1
@@ -40,14 +33,14 @@ cdef int drop_nodes(Graph graph, int32_t start, int32_t* outputs, int32_t count)
         if graph.guards[i].node >= start:
             live[graph.guards[i].node - start] = 1
     mark_needed(graph, start, graph.size, live)
-    kept = 0
+    cdef int32_t kept = 0
     for i in range(size):
         live[i] |= graph.nodes[start + i].op == OP_INPUT
         kept += live[i]
     if kept == size:
         give(marks, size + 2)
         return 0
-    place = <int32_t*>take(size * sizeof(int32_t))
+    cdef int32_t* place = <int32_t*>take(size * sizeof(int32_t))
     if place == NULL:
         give(marks, size + 2)
         raise MemoryError
@@ -93,15 +86,12 @@ cdef int drop_constants(Graph graph, Scope start, int32_t* outputs, int32_t coun
     """What a sweep folds leaves a constant at every step."""
     cdef int32_t first = start.n_consts
     cdef int32_t size = graph.n_consts - first
-    cdef int32_t* place
     cdef int32_t i
     cdef int32_t kept = 0
     cdef Const* rows = graph.consts + first
     if size <= FEW:
         return 0
-    place = <int32_t*>take_zeroed(size * sizeof(int32_t))      # then 1 + the new row
-    if place == NULL:
-        raise MemoryError
+    cdef int32_t* place = <int32_t*>required(take_zeroed(size * sizeof(int32_t)))      # then 1 + the new row
     each_constant(graph, start, outputs, count, place, False)
     for i in range(size):
         if place[i]:

@@ -1,5 +1,3 @@
-"""Reading a graph: its nodes, constants and guards as Python objects, which change nothing."""
-
 from collections.abc import Sequence
 from typing import Any
 

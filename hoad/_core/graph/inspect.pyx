@@ -11,10 +11,9 @@ from hoad._core.graph.tape cimport (
 def node_row(Graph graph, int i):
     """What node `i` is: (operation, operands, parameters, abstract value, value, whether its zeros are strong)."""
     cdef int32_t n, k
-    cdef const int32_t* operands
     if not 0 <= i < graph.size:
         raise IndexError(f"node {i} of a graph with {graph.size} nodes")
-    operands = node_operands(graph, i, &n)
+    cdef const int32_t* operands = node_operands(graph, i, &n)
     return (primitive_of(graph.nodes[i].op), [operands[k] for k in range(n)], params_of(graph, i),
             aval_of(operand_aval(graph, i)), read_only(graph.value_of(i)), bool(graph.nodes[i].flags & F_STRONG))
 

@@ -1,5 +1,3 @@
-"""Functions of norms, in what was recorded."""
-
 from collections.abc import Callable
 from typing import Any
 

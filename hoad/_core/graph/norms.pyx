@@ -67,7 +67,6 @@ cdef dict functions_of_norms(Graph graph, int32_t start, list outputs, bint of_a
     cdef int32_t[::1] norm = np.full(size, -1, dtype=np.int32)      # of which norm a node is a function
     cdef int32_t[::1] counts = np.zeros(size, dtype=np.int32)
     cdef uint8_t[::1] of_abs_value = np.zeros(size, dtype=np.uint8)
-    cdef uint8_t[::1] live
     cdef int32_t i, k, n, of, first
     cdef uint8_t kind
     cdef uint16_t op
@@ -151,7 +150,7 @@ cdef dict functions_of_norms(Graph graph, int32_t start, list outputs, bint of_a
             del groups[key]
     if not groups:
         return groups
-    live = used(graph, start, outputs)
+    cdef uint8_t[::1] live = used(graph, start, outputs)
     for key in list(groups):
         if not any([live[k - start] == 1 for k in groups[key]]):
             del groups[key]

@@ -1,5 +1,3 @@
-"""The sparsity pattern of a linear sweep, by intervals."""
-
 from collections.abc import Callable
 from typing import Any
 
@@ -10,9 +8,5 @@ from hoad._core.graph.tape import Graph
 _Intervals = tuple[NDArray[Any], NDArray[Any]]
 
 def intervals(
-    graph: Graph,
-    seed: int,
-    outputs: list[int],
-    limit: int,
-    through: Callable[[int, dict[int, _Intervals]], _Intervals],
+    graph: Graph, seed: int, outputs: list[int], limit: int, through: Callable[[int, dict[int, _Intervals]], _Intervals]
 ) -> list[_Intervals] | None: ...

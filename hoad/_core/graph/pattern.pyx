@@ -11,7 +11,7 @@ import numpy as np
 cimport numpy as cnp
 
 from hoad._core.graph.primitive cimport INFO, K_UFUNC, Signature, primitive_of
-from hoad._core.graph.reach cimport mark_dependents, marks_in
+from hoad._core.graph.reach cimport dependents
 from hoad._core.graph.tape cimport (
     F_WIDE, OP_ASSEMBLE, OP_ITEM, OP_RESULT, WideNode, Graph, Node, aval_of, int32_t, int64_t, node_operands,
     operand_aval,
@@ -30,10 +30,8 @@ def intervals(Graph graph, int seed, list outputs, int64_t limit, object through
     cdef int64_t[::1] first = np.full(n - seed, -1, dtype=np.int64)     # where the items of a node begin
     cdef int64_t total = 0       # of items so far; then where those of an output begin
     cdef int32_t i, k, count
-    cdef bytearray depends = bytearray(n - seed)
+    cdef bytearray depends = dependents(graph, seed, n, (seed,))
     cdef int32_t size = aval_of(operand_aval(graph, seed)).size
-    depends[0] = 1
-    mark_dependents(graph, seed, n, marks_in(depends))
     for i in range(seed, n):
         if not depends[i - seed]:
             continue
@@ -130,8 +128,7 @@ cdef bint is_itemwise(Graph graph, int32_t i, int32_t size, const int32_t* opera
 
 cdef bint is_plain_assembly(Graph graph, const Node* node) except -1:
     """Whether a node puts numbers at places of an array of zeros, and nothing else."""
-    cdef const WideNode* wide
     if node.op != OP_ASSEMBLE:
         return False
-    wide = &graph.wide_nodes[node.a]
+    cdef const WideNode* wide = &graph.wide_nodes[node.a]
     return len((<Signature>wide.sig).params[1]) == 0

@@ -1,5 +1,3 @@
-"""The table of operations, and their signatures."""
-
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -23,12 +21,6 @@ PYTHON: Final[int]
 NUMBERS: Final[dict[str, int]]
 
 class Primitive:
-    """An operation hoad can record; derivatives come from its one rule.
-
-    What is true of an operation, whoever asks, is a field; a module that needs such a fact has no list of names.
-    `commutative` promises the same bits, so that sweeps exchange operands; `symmetric` is without that promise.
-    """
-
     def __init__(
         self,
         name: str,
@@ -56,38 +48,22 @@ class Primitive:
         series: str | None = None,
         factor: float = 1.0,
     ) -> None: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def op(self) -> int: ...
-    @property
-    def function(self) -> Any: ...
-    @property
-    def kind(self) -> int: ...
-    @property
-    def nin(self) -> int: ...
-    @property
-    def nout(self) -> int: ...
-    @property
-    def param_names(self) -> tuple[str, ...] | None: ...
-    @property
-    def lasts(self) -> bool: ...
-    @property
-    def linear_in(self) -> tuple[int, ...]: ...
-    @property
-    def symbol(self) -> str | None: ...
-    @property
-    def symmetric(self) -> bool: ...
-    @property
-    def zero_derivative(self) -> bool: ...
-    @property
-    def conjugates(self) -> bool: ...
-    @property
-    def may_round(self) -> bool: ...
-    @property
-    def series(self) -> str | None: ...
-    @property
-    def factor(self) -> float: ...
+    name: Final[str]
+    op: Final[int]
+    function: Final[Any]
+    kind: Final[int]
+    nin: Final[int]
+    nout: Final[int]
+    param_names: Final[tuple[str, ...] | None]
+    lasts: Final[bool]
+    linear_in: Final[tuple[int, ...]]
+    symbol: Final[str | None]
+    symmetric: Final[bool]
+    zero_derivative: Final[bool]
+    conjugates: Final[bool]
+    may_round: Final[bool]
+    series: Final[str | None]
+    factor: Final[float]
     analytic: bool
     form: tuple[str, Callable[[], Any]] | None
     derived: dict[Any, Any]
@@ -112,16 +88,10 @@ class Primitive:
     def require_rule(self, where: str | None = None) -> Callable[..., Any]: ...
 
 class Signature:
-    """A primitive at given parameters and abstract operands: its results, its plan, its templates."""
-
-    @property
-    def primitive(self) -> Primitive: ...
-    @property
-    def params(self) -> Any: ...
-    @property
-    def avals(self) -> tuple[AbstractValue, ...]: ...
-    @property
-    def results(self) -> tuple[AbstractValue, ...]: ...
+    primitive: Final[Primitive]
+    params: Final[Any]
+    avals: Final[tuple[AbstractValue, ...]]
+    results: Final[tuple[AbstractValue, ...]]
     plan: Any
 
 SERIES: frozenset[str]

@@ -95,14 +95,12 @@ cdef class Primitive:
                  bint zero_derivative=False, bint analytic=False, bint conjugates=False, bint may_round=False,
                  str series=None, double factor=1.0):
         global N_PRIMITIVES, N_DECLARED
-        cdef Info* info
-        cdef int op
         cdef bint has_kernels = lasting and name not in BY_NAME     # else it only shares a name with one of ours
         if not 1 <= nout <= MOST_RESULTS:
             raise ValueError(f"a primitive can have 1 to {RESULTS_LIMIT} results, and {name} would have {nout}")
         if series is not None and series not in SERIES:
             raise ValueError(f"{name} would have the series {series!r}, which is none of {sorted(SERIES)}")
-        op = NUMBERS.get(name, OP_FIRST_FREE) if has_kernels else <int>OP_FIRST_FREE
+        cdef int op = NUMBERS.get(name, OP_FIRST_FREE) if has_kernels else <int>OP_FIRST_FREE
         if not lasting:
             N_DECLARED += 1
             if N_DECLARED % MOST_PASSING == 0:
@@ -144,7 +142,7 @@ cdef class Primitive:
             LASTING.append(self)
             BY_NAME.setdefault(name, self)
         ARITY[op] = <uint8_t>nin if 0 <= nin <= 2 else 0
-        info = &INFO[op]
+        cdef Info* info = &INFO[op]
         info.kind = <uint8_t>kind
         info.commutative = commutative
         info.is_bool = is_bool
@@ -309,7 +307,6 @@ cdef list TEMPLATED = []
 
 cdef Signature signature(Primitive primitive, object params, const int32_t* avals, int32_t count):
     """The signature of `primitive` at these operands; infers the results when it is new."""
-    cdef Signature sig
     cdef int32_t i
     cdef object key
     if primitive.of_programs:       # a table that outlives a program would keep it alive
@@ -323,19 +320,15 @@ cdef Signature signature(Primitive primitive, object params, const int32_t* aval
         key = (primitive.op, params, avals[0], avals[1])
     else:
         key = (primitive.op, params, *[avals[i] for i in range(count)])
-    sig = <Signature>SIGNATURES.get(key)
+    cdef Signature sig = <Signature>SIGNATURES.get(key)
     if sig is not None:
         return sig
     return new_signature(primitive, params, tuple([aval_of(avals[i]) for i in range(count)]), key)
 
 
 cdef Signature new_signature(Primitive primitive, object params, tuple avals, object key):
-    cdef Signature sig = Signature.__new__(Signature)
-    sig.primitive = primitive
-    sig.params = params
-    sig.avals = avals
-    sig.results = avals[:1] if is_of_numbers(primitive, avals) else tuple(primitive.infer(params, *avals))
-    sig.templates = {}
+    results = avals[:1] if is_of_numbers(primitive, avals) else tuple(primitive.infer(params, *avals))
+    cdef Signature sig = make_signature(primitive, params, avals, results)
     if key is not None:
         if len(SIGNATURES) >= MOST_SIGNATURES:
             forget_templates()
@@ -380,8 +373,8 @@ def signature_at(Primitive primitive not None, object params, avals):
     return signature(primitive, params, &numbers[0], len(avals))
 
 
-def make_signature(Primitive primitive, object params, tuple avals, tuple results):
-    """A signature outside the table, for a node whose parameters are its own (the places of an assemble node)."""
+cpdef Signature make_signature(Primitive primitive, object params, tuple avals, tuple results):
+    """A signature outside the table, as of a node whose parameters are its own (the places of an assemble node)."""
     cdef Signature sig = Signature.__new__(Signature)
     sig.primitive = primitive
     sig.params = params

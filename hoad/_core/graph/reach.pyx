@@ -17,6 +17,16 @@ cdef void mark_dependents(Graph graph, int32_t start, int32_t end, uint8_t* mark
                 marks[i - start] |= marks[operands[k] - start]
 
 
+cdef bytearray dependents(Graph graph, int32_t start, int32_t end, nodes):
+    """Marks of the nodes of ``[start, end)``: 1 for some of them, and for those that depend on one."""
+    cdef bytearray marks = bytearray(end - start)
+    cdef int32_t i
+    for i in nodes:
+        marks[i - start] = 1
+    mark_dependents(graph, start, end, marks_in(marks))
+    return marks
+
+
 cdef void mark_needed(Graph graph, int32_t start, int32_t end, uint8_t* marks, const uint8_t* ends=NULL) noexcept:
     """Mark what the marked nodes of ``[start, end)`` need, but for those that `ends` marks; results of a node together.
 

@@ -1,5 +1,3 @@
-"""Whether a product may be one of a root with itself."""
-
 from hoad._core.graph.tape cimport Graph, int32_t, uint16_t, uint8_t
 
 cdef enum:

@@ -1,5 +1,3 @@
-"""Whether a product may be one of a root with itself."""
-
 from collections.abc import Callable
 from typing import Any
 

@@ -4,7 +4,7 @@
 for a square is looked at here, without objects, and found to be one of a root or not by what `bind_roots` was given.
 """
 
-from hoad._core.graph.tape cimport OP_DIVIDE, Graph, int32_t, node_operands, uint16_t
+from hoad._core.graph.tape cimport OP_DIVIDE, node_operands
 
 cdef object find_smooth = None
 
@@ -15,7 +15,6 @@ cdef enum:
 
 cdef bint has_root(Graph graph, int32_t operand, int depth) noexcept:
     """Whether it is a root, or made of one by what a square passes through."""
-    cdef const int32_t* operands
     cdef int32_t k, n
     if not may_be_root(graph, operand):
         return False
@@ -23,7 +22,7 @@ cdef bint has_root(Graph graph, int32_t operand, int depth) noexcept:
         return True
     if depth == 0:
         return False
-    operands = node_operands(graph, operand, &n)
+    cdef const int32_t* operands = node_operands(graph, operand, &n)
     for k in range(1 if graph.nodes[operand].op == OP_DIVIDE else n):
         if has_root(graph, operands[k], depth - 1):
             return True

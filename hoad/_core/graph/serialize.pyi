@@ -1,5 +1,3 @@
-"""Graphs as plain data, for pickling."""
-
 from collections.abc import Callable
 from typing import Any, final
 
@@ -17,11 +15,7 @@ class Reading:
     def signature(self, operation: Any, params: Any, avals: Any, results: Any) -> Any: ...
 
 def graph_data(
-    graph: Graph,
-    end: int,
-    n_guards: int,
-    describe: Callable[[Primitive], Any],
-    check: Callable[[Primitive, Any], None],
+    graph: Graph, end: int, n_guards: int, describe: Callable[[Primitive], Any], check: Callable[[Primitive, Any], None]
 ) -> dict[str, Any]: ...
 def graph_from(data: dict[str, Any], find: Callable[[Any], Primitive]) -> Graph: ...
 def node_rows(graph: Graph, end: int) -> list[tuple[Primitive, int, list[int], Any, Any]]: ...

@@ -309,7 +309,6 @@ cdef class Reading:
 
     cdef int read_guard(self, object i, object value) except -1:
         cdef AbstractValue aval = aval_of(operand_aval(self.graph, self.node(i)))
-        cdef Guard* guard
         cdef Slot expected
         if aval.number > AVAL_BOOL:
             value = array_from(aval, value)
@@ -319,7 +318,7 @@ cdef class Reading:
         else:
             raise refused(f"a branch on node {i} was {value!r}")
         self.graph.add_guard(i, expected, aval.number > AVAL_BOOL)
-        guard = &self.graph.guards[self.graph.n_guards - 1]
+        cdef Guard* guard = &self.graph.guards[self.graph.n_guards - 1]
         if guard.code != NULL:      # the line that was recorded is not here
             Py_DECREF(<object>guard.code)
             guard.code = NULL
@@ -415,12 +414,12 @@ cdef class Reading:
         cdef uint16_t flags = (F_STRONG if self.rows[1, i] & STRONG else 0) | (
             F_SLOPED if self.rows[1, i] & SLOPED else 0)
         cdef AbstractValue aval = entry(self.avals, self.rows[3, i])
-        cdef int32_t count, k
+        cdef int32_t k
         cdef int32_t nothing = 0
         cdef Signature sig = None
         if self.row == self.counts.shape[0]:
             raise refused(f"node {i} has no operands")
-        count = self.counts[self.row]
+        cdef int32_t count = self.counts[self.row]
         if not 0 <= count <= self.pool.shape[0] - self.at:
             raise refused(f"node {i} has {count} operands")
         if self.rows[2, i] != -1:
@@ -442,10 +441,9 @@ cdef class Reading:
 
     cdef int check_result(self, int32_t i, AbstractValue aval, Signature sig, int32_t count) except -1:
         """One more result of a node: they follow it in their order."""
-        cdef int32_t base
         if not self.owed or sig is not None or count != 2:
             raise refused(f"node {i} is a result of none")
-        base = self.pool[self.at]
+        cdef int32_t base = self.pool[self.at]
         which = self.pool[self.at + 1]
         if base < 0 or base + which != i or which < 1 or not self.graph.nodes[base].flags & F_WIDE:
             raise refused(f"node {i} is a result of none")
@@ -596,11 +594,10 @@ cdef object assembly(Primitive primitive, object params, tuple avals, tuple resu
     """Zeros with items and parts added, which must lie in them, one item a place."""
     cdef AbstractValue p
     cdef list made = []
-    cdef Py_ssize_t k
     offsets, parts = params
     (p,) = results
     offsets = numbers_in(offsets, np.dtype("<i8"))
-    k = len(offsets)
+    cdef Py_ssize_t k = len(offsets)
     inside = k == 0 or (p.is_float64 and 0 <= offsets[0] and offsets[k - 1] < p.size and (np.diff(offsets) > 0).all())
     if not inside or any([(<AbstractValue>x).number != AVAL_FLOAT for x in avals[:k]]) or len(avals) < k:
         raise refused(f"items at {offsets} of {p}")

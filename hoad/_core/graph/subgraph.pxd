@@ -1,5 +1,3 @@
-"""Cutting the end of a graph off, as a graph of its own."""
-
 from hoad._core.graph.tape cimport Graph, Scope, int32_t
 
 cdef class Subgraph:

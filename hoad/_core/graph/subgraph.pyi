@@ -1,24 +1,14 @@
-"""Cutting the end of a graph off, as a graph of its own."""
-
-from typing import Any
+from typing import Any, Final
 
 from hoad._core.graph.tape import Graph
 
 class Subgraph:
-    """A stretch of a recording as a graph of its own."""
-
-    @property
-    def graph(self) -> Graph: ...
-    @property
-    def constants(self) -> list[int]: ...
-    @property
-    def outer(self) -> list[int]: ...
-    @property
-    def inputs(self) -> list[int]: ...
-    @property
-    def outputs(self) -> list[int]: ...
-    @property
-    def window(self) -> tuple[int, int, int, int]: ...
+    graph: Final[Graph]
+    constants: Final[list[int]]
+    outer: Final[list[int]]
+    inputs: Final[list[int]]
+    outputs: Final[list[int]]
+    window: Final[tuple[int, int, int, int]]
     def content(self) -> tuple[Any, ...]: ...
 
 def varying_part(graph: Graph, varying: list[int], held: list[int], outputs: list[int]) -> Subgraph: ...

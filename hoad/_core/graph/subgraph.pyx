@@ -17,7 +17,7 @@ from hoad._core.graph.primitive cimport Signature
 from hoad._core.graph.reach cimport mark_dependents, mark_needed, marks_in
 from hoad._core.graph.tape cimport (
     ARITY, AVAL_BOOL, AVAL_FLOAT, F_BOOL, F_WIDE, F_OBJ, F_STRONG, F_VALUED, OP_INPUT, OP_RESULT, Const, WideNode,
-    Scope, Graph, Guard, Node, int32_t, node_operands, operand_aval, uint8_t, uint16_t,
+    Guard, Node, node_operands, operand_aval, uint8_t, uint16_t,
 )
 
 
@@ -81,11 +81,10 @@ def varying_part(Graph graph, list varying, list held, list outputs):
     """
     cdef Scope scope
     cdef int32_t i
-    cdef bytearray live
     cdef bytearray depends = bytearray(graph.size)      # 1: on what is held, 2: on what varies
     scope.start = 0
     scope.n_guards = graph.n_guards
-    live = live_nodes(graph, scope, varying, outputs)
+    cdef bytearray live = live_nodes(graph, scope, varying, outputs)
     for i in held:
         depends[i] = 1
     for i in varying:
@@ -181,24 +180,22 @@ cdef int32_t push_input(Graph graph, int32_t aval, object value) except -1:
 cdef int32_t copy_node(Graph to, Graph graph, int32_t i, dict place) except -1:
     """Copy a node without its value to a graph, which may be its own; its operands are where `place` says."""
     cdef Node node = graph.nodes[i]         # the tables may move
-    cdef WideNode wide
     cdef uint8_t arity = ARITY[node.op]
     cdef uint16_t flags = node.flags
-    cdef int32_t a, b, k, copied
+    cdef int32_t a, b, k
     cdef int32_t behind = 1 if node.op == OP_RESULT else 0      # which result it is
-    cdef int32_t[::1] operands
     flags &= ~(F_VALUED | F_OBJ)
     if not flags & F_WIDE:
         a = placed(to, graph, node.a, place) if arity else node.a
         b = placed(to, graph, node.b, place) if arity == 2 else node.b
         return to.push(node.op, flags, a, b, NAN)
-    wide = graph.wide_nodes[node.a]
-    operands = np.zeros(wide.count + behind + 1, dtype=np.int32)
+    cdef WideNode wide = graph.wide_nodes[node.a]
+    cdef int32_t[::1] operands = np.zeros(wide.count + behind + 1, dtype=np.int32)
     for k in range(wide.count):
         operands[k] = placed(to, graph, graph.pool[wide.first + k], place)
     if behind:
         operands[wide.count] = graph.pool[wide.first + wide.count]
-    copied = to.push_wide(node.op, flags, <object>wide.sig, &operands[0], wide.count + behind, node.b)
+    cdef int32_t copied = to.push_wide(node.op, flags, <object>wide.sig, &operands[0], wide.count + behind, node.b)
     to.wide_nodes[to.n_wide_nodes - 1].count = wide.count
     to.wide_nodes[to.n_wide_nodes - 1].line = wide.line
     to.wide_nodes[to.n_wide_nodes - 1].code = wide.code
@@ -208,7 +205,6 @@ cdef int32_t copy_node(Graph to, Graph graph, int32_t i, dict place) except -1:
 
 cdef int32_t placed(Graph to, Graph graph, int32_t operand, dict place) except? -1:
     """The operand of a copy: the node or input that it became; else itself, or a constant of its own."""
-    cdef Const* constant
     cdef object found = place.get(operand)
     if found is not None:
         return found
@@ -216,7 +212,7 @@ cdef int32_t placed(Graph to, Graph graph, int32_t operand, dict place) except? 
         return operand
     if operand >= 0:
         raise KeyError(operand)
-    constant = &graph.consts[~operand]
+    cdef Const* constant = &graph.consts[~operand]
     if constant.aval == AVAL_FLOAT:
         return to.const_float(constant.value.d)
     if constant.aval == AVAL_BOOL:
@@ -225,11 +221,9 @@ cdef int32_t placed(Graph to, Graph graph, int32_t operand, dict place) except? 
 
 
 cdef int copy_guard(Graph to, Guard* guard, int32_t node) except -1:
-    cdef Guard* made
-    cdef PyObject* now
     to.add_guard(node, guard.expected, guard.is_object)
-    made = &to.guards[to.n_guards - 1]
-    now = made.code
+    cdef Guard* made = &to.guards[to.n_guards - 1]
+    cdef PyObject* now = made.code
     made.code = guard.code
     made.line = guard.line
     Py_XINCREF(made.code)

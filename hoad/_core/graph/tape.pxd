@@ -213,10 +213,9 @@ cdef class Graph:
     cdef void drop_notes(self) noexcept
 
 cdef inline int32_t operand_aval(Graph graph, int32_t operand) noexcept:
-    cdef Node* node
     if operand < 0:
         return graph.consts[~operand].aval
-    node = &graph.nodes[operand]
+    cdef Node* node = &graph.nodes[operand]
     if node.flags & F_WIDE:
         return node.b
     return AVAL_BOOL if node.flags & F_BOOL else AVAL_FLOAT
@@ -242,10 +241,9 @@ cdef inline int32_t past_results(Graph graph, int32_t end) noexcept:
 cdef inline int32_t push_node(Graph graph, uint16_t op, uint16_t flags, int32_t a, int32_t b) except -1:
     """Append a node without a value."""
     cdef int32_t i = graph.size
-    cdef Node* node
     if i == graph.capacity:
         return graph.push(op, flags, a, b, 0.0)
-    node = &graph.nodes[i]
+    cdef Node* node = &graph.nodes[i]
     node.op = op
     node.flags = flags
     node.a = a

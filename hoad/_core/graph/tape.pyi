@@ -1,38 +1,22 @@
-"""The tables of a recording: nodes, constants, values, guards."""
-
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from typing_extensions import Self
 
 class AbstractValue:
-    """What is known of a value before it is computed: dtype and shape. `intern_aval` makes them."""
-
-    @property
-    def number(self) -> int: ...
-    @property
-    def dtype(self) -> np.dtype[Any]: ...
-    @property
-    def shape(self) -> tuple[int, ...]: ...
-    @property
-    def size(self) -> int: ...
-    @property
-    def itemsize(self) -> int: ...
-    @property
-    def ndim(self) -> int: ...
-    @property
-    def inexact(self) -> bool: ...
-    @property
-    def is_float64(self) -> bool: ...
-    @property
-    def is_complex(self) -> bool: ...
+    number: Final[int]
+    dtype: Final[np.dtype[Any]]
+    shape: Final[tuple[int, ...]]
+    size: Final[int]
+    itemsize: Final[int]
+    ndim: Final[int]
+    inexact: Final[bool]
+    is_float64: Final[bool]
+    is_complex: Final[bool]
 
 class Graph:
-    """The nodes that a derivative and all derivatives inside it record."""
-
     def __new__(cls, valued: bool = True) -> Self: ...
-    @property
-    def valued(self) -> bool: ...
+    valued: Final[bool]
     is_guarded: bool
     has_raised: bool
     def where(self, node: int) -> str | None: ...

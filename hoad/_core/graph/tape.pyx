@@ -60,12 +60,10 @@ cdef dict FLOATS = TABLES.setdefault(FLOAT64, {})
 
 cpdef AbstractValue intern_aval(object dtype, tuple shape):
     """The one `AbstractValue` of this dtype and shape."""
-    cdef dict table
-    cdef AbstractValue aval
     if dtype not in TABLES:
         dtype = np.dtype(dtype)
-    table = TABLES.setdefault(dtype, {})
-    aval = table.get(shape)
+    cdef dict table = TABLES.setdefault(dtype, {})
+    cdef AbstractValue aval = table.get(shape)
     if aval is not None:
         aval.used = n_sweeps
     else:
@@ -195,11 +193,10 @@ cdef int32_t aval_number(object array) except -1:
 
 cdef void shrink(void** table, int32_t* capacity, int32_t wanted, size_t itemsize) noexcept:
     """Give back what lies beyond `wanted` rows of a long table, if that is much."""
-    cdef void* moved
     if capacity[0] * itemsize <= HUGE or capacity[0] - wanted < capacity[0] // 4:
         return
     wanted = max(wanted, 64)
-    moved = resized(table[0], capacity[0] * itemsize, wanted * itemsize)
+    cdef void* moved = resized(table[0], capacity[0] * itemsize, wanted * itemsize)
     if moved != NULL:
         table[0] = moved
         capacity[0] = wanted
@@ -246,9 +243,8 @@ cdef class Graph:
 
     cdef int reserve(self, int32_t more) except -1:
         """Make room for more nodes."""
-        cdef int32_t slots_capacity
         restore(self)
-        slots_capacity = self.capacity
+        cdef int32_t slots_capacity = self.capacity
         reserve_rows(<void**>&self.slots, &slots_capacity, <int64_t>self.size + more, sizeof(Slot))
         reserve_rows(<void**>&self.nodes, &self.capacity, <int64_t>self.size + more, sizeof(Node))
         if self.positions is not None and self.thread:
@@ -266,27 +262,18 @@ cdef class Graph:
         return 0
 
     cdef int32_t push(self, uint16_t op, uint16_t flags, int32_t a, int32_t b, double value) except -1:
-        cdef int32_t i = self.size
-        cdef Node* node
-        if i == self.capacity:
+        """Append a node, with room for it."""
+        if self.size == self.capacity:
             self.reserve(1)
-        node = &self.nodes[i]
-        node.op = op
-        node.flags = flags
-        node.a = a
-        node.b = b
-        self.slots[i].d = value
-        self.size = i + 1
-        return i
+        return push_valued(self, op, flags, a, b, value)
 
     cdef int32_t push_wide(self, uint16_t op, uint16_t flags, object sig, const int32_t* operands, int32_t count,
                            int32_t aval) except -1:
         """Append a node with an extension row; array nodes of a valued recording keep the user's line."""
         cdef int32_t row = self.n_wide_nodes
-        cdef WideNode* wide
         reserve_rows(<void**>&self.wide_nodes, &self.cap_wide_nodes, <int64_t>row + 1, sizeof(WideNode))
         reserve_rows(<void**>&self.pool, &self.cap_pool, <int64_t>self.n_pool + count + 1, sizeof(int32_t))
-        wide = &self.wide_nodes[row]
+        cdef WideNode* wide = &self.wide_nodes[row]
         wide.first = self.n_pool
         wide.count = count
         if count:
@@ -339,11 +326,9 @@ cdef class Graph:
     cdef int32_t const_float(self, double value) except? -1:
         """The constant operand of this value; the last few are found again, by their bits (so -0.0 and nan too)."""
         cdef uint64_t bits
-        cdef int slot
-        cdef int32_t i
         memcpy(&bits, &value, sizeof(bits))
-        slot = <int>((bits * <uint64_t>0x9E3779B97F4A7C15) >> 58)
-        i = self.const_cache[slot] - 1
+        cdef int slot = <int>((bits * <uint64_t>0x9E3779B97F4A7C15) >> 58)
+        cdef int32_t i = self.const_cache[slot] - 1
         if 0 <= i < self.n_consts and self.consts[i].aval == AVAL_FLOAT:
             if memcmp(&self.consts[i].value.d, &bits, sizeof(bits)) == 0:
                 return ~i
@@ -387,29 +372,26 @@ cdef class Graph:
     cdef int32_t capture(self, object array) except? -1:
         """The constant operand for an array of the user's, as it is now."""
         cdef object key = id(array)
-        cdef object copy
-        cdef int32_t operand
         if array.ndim == 0:
             return self.const_object(in_native_order(np.array(array)))
         if self.captured is None:
             self.captured = {}
             self.captured_order = []
-        copy = self.copy_of(array)
+        cdef object copy = self.copy_of(array)
         if copy is not None and same_bytes(array, copy):
             return <int32_t>self.captured[key][1]
         copy = in_native_order(cnp.PyArray_NewCopy(<cnp.ndarray>array, cnp.NPY_CORDER))
         if type(copy) is not ndarray:
             copy = np.array(copy, subok=False)
-        operand = self.const_object(copy)
+        cdef int32_t operand = self.const_object(copy)
         self.captured[key] = (array, operand)
         self.captured_order.append(key)
         return operand
 
     cdef int add_guard(self, int32_t node, Slot expected, bint is_object) except -1:
-        cdef Guard* guard
         cdef tuple position = user_position()
         reserve_rows(<void**>&self.guards, &self.cap_guards, <int64_t>self.n_guards + 1, sizeof(Guard))
-        guard = &self.guards[self.n_guards]
+        cdef Guard* guard = &self.guards[self.n_guards]
         guard.node = node
         guard.expected = expected
         guard.is_object = is_object
@@ -527,13 +509,12 @@ cdef class Graph:
 
     cpdef object where(self, int32_t node):
         """'file:line' of the user's code that recorded an array node, or any node of a watched recording; or None."""
-        cdef WideNode* wide
         if self.positions is not None and 0 <= node < len(self.positions):
             code, line = self.positions[node]
             return None if code is None else f"{code.co_filename}:{line}"
         if node < 0 or not self.nodes[node].flags & F_WIDE:
             return None
-        wide = &self.wide_nodes[self.nodes[node].a]
+        cdef WideNode* wide = &self.wide_nodes[self.nodes[node].a]
         if wide.code == NULL:
             return None
         return f"{(<object>wide.code).co_filename}:{wide.line}"
@@ -656,13 +637,12 @@ cdef int32_t known_number(Graph graph, object array, int32_t aval, int* slot) ex
     """The constant of this number of another dtype than float64, or -1, and where to keep it if it fits there."""
     cdef uint64_t words[2]
     cdef size_t n = array.itemsize
-    cdef int32_t i
     if n > sizeof(words):
         return -1
     words[0] = words[1] = 0
     memcpy(words, cnp.PyArray_DATA(<cnp.ndarray>array), n)
     slot[0] = <int>(((words[0] * 31 + words[1]) * <uint64_t>0x9E3779B97F4A7C15) >> 58)
-    i = graph.const_cache[slot[0]] - 1
+    cdef int32_t i = graph.const_cache[slot[0]] - 1
     if (0 <= i < graph.n_consts and graph.consts[i].aval == aval
             and memcmp(cnp.PyArray_DATA(<cnp.ndarray>graph.consts[i].value.o), words, n) == 0):
         return i

@@ -1,5 +1,3 @@
-"""Nodes that run a program, done without Python."""
-
 from libc.stdint cimport int32_t, int64_t
 
 cdef class NativeCall:

@@ -3,19 +3,6 @@
 from libc cimport math as m
 from libc.math cimport INFINITY, NAN, isfinite, isinf, isnan, signbit
 
-cdef extern from "<math.h>" nogil:
-    double c_nextafter "nextafter"(double, double) noexcept
-    double c_exp2 "exp2"(double) noexcept
-    double c_log2 "log2"(double) noexcept
-    double c_rint "rint"(double) noexcept
-    double c_cbrt "cbrt"(double) noexcept
-    double c_copysign "copysign"(double, double) noexcept
-    double c_fmod "fmod"(double, double) noexcept
-    double c_fabs "fabs"(double) noexcept
-    double c_trunc "trunc"(double) noexcept
-    double c_erf "erf"(double) noexcept
-    double c_erfc "erfc"(double) noexcept
-
 cdef extern from "library.h" nogil:
     double library_power(double, double) noexcept
     double library_sech(double) noexcept
@@ -51,7 +38,7 @@ cdef double k_radians(double x) noexcept nogil:
 cdef double k_spacing(double x) noexcept nogil:
     if isinf(x):
         return NAN
-    return c_nextafter(x, c_copysign(INFINITY, x)) - x
+    return m.nextafter(x, m.copysign(INFINITY, x)) - x
 
 cdef double k_isnan(double x) noexcept nogil:
     return isnan(x)
@@ -113,9 +100,9 @@ cdef double k_x_over_hypot(double x, double y) noexcept nogil:
     if isinf(x) or isinf(y):
         if isnan(x) or isnan(y):
             return NAN
-        x = c_copysign(1.0 if isinf(x) else 0.0, x)
+        x = m.copysign(1.0 if isinf(x) else 0.0, x)
         y = 1.0 if isinf(y) else 0.0
-    elif c_fabs(x) > 1e300 or c_fabs(y) > 1e300:
+    elif m.fabs(x) > 1e300 or m.fabs(y) > 1e300:
         x *= 0.5
         y *= 0.5
     return x if x == 0.0 else x / m.hypot(x, y)
@@ -136,24 +123,23 @@ cdef double k_heaviside(double x, double at_zero) noexcept nogil:
     return x if isnan(x) else (at_zero if x == 0 else (0.0 if x < 0 else 1.0))
 
 cdef double k_remainder(double x, double y) noexcept nogil:
-    cdef double r = c_fmod(x, y)
+    cdef double r = m.fmod(x, y)
     if y == 0.0:
         return r
     if r != 0.0:
         return r + y if (y < 0) != (r < 0) else r
-    return c_copysign(0.0, y)
+    return m.copysign(0.0, y)
 
 cdef double k_floor_divide(double x, double y) noexcept nogil:
-    cdef double r, q, f
     if y == 0.0:
         return x / y
-    r = c_fmod(x, y)
-    q = (x - r) / y
+    cdef double r = m.fmod(x, y)
+    cdef double q = (x - r) / y
     if r != 0.0 and (y < 0) != (r < 0):
         q -= 1.0
     if q == 0.0:
-        return c_copysign(0.0, x / y)
-    f = m.floor(q)
+        return m.copysign(0.0, x / y)
+    cdef double f = m.floor(q)
     return f + 1.0 if q - f > 0.5 else f
 
 cdef double k_logaddexp(double x, double y) noexcept nogil:
@@ -171,9 +157,9 @@ cdef double k_logaddexp2(double x, double y) noexcept nogil:
     if x == y:
         return x + 1.0
     if d > 0:
-        return x + m.log1p(c_exp2(-d)) / LN2
+        return x + m.log1p(m.exp2(-d)) / LN2
     if d <= 0:
-        return y + m.log1p(c_exp2(d)) / LN2
+        return y + m.log1p(m.exp2(d)) / LN2
     return d
 
 cdef double k_less(double x, double y) noexcept nogil:
@@ -208,13 +194,13 @@ cdef double k_logical_xor(double x, double y) noexcept nogil:
 
 cdef void c_sqrt(double x, double y, double* p) noexcept nogil:
     """The principal root; the sign of y, of a zero too, says on which side of the cut it is."""
-    cdef double t = m.sqrt(0.5 * c_fabs(x) + 0.5 * m.hypot(x, y))
+    cdef double t = m.sqrt(0.5 * m.fabs(x) + 0.5 * m.hypot(x, y))
     if t == 0:
         p[0] = 0.0
         p[1] = y
     elif signbit(x):
-        p[0] = c_fabs(y) / (2.0 * t)
-        p[1] = c_copysign(t, y)
+        p[0] = m.fabs(y) / (2.0 * t)
+        p[1] = m.copysign(t, y)
     else:
         p[0] = t
         p[1] = y / (2.0 * t)
@@ -252,15 +238,15 @@ cdef Scalar1 scalar1(str name):
     if name == "square": return k_square
     if name == "sqrt": return m.sqrt
     if name == "reciprocal": return k_reciprocal
-    if name == "cbrt": return c_cbrt
-    if name == "absolute" or name == "fabs": return c_fabs
+    if name == "cbrt": return m.cbrt
+    if name == "absolute" or name == "fabs": return m.fabs
     if name == "sign" or name == "slope": return k_sign
     if name == "conjugate": return k_positive
     if name == "exp": return m.exp
-    if name == "exp2": return c_exp2
+    if name == "exp2": return m.exp2
     if name == "expm1": return m.expm1
     if name == "log": return m.log
-    if name == "log2": return c_log2
+    if name == "log2": return m.log2
     if name == "log10": return m.log10
     if name == "log1p": return m.log1p
     if name == "sin": return m.sin
@@ -275,8 +261,8 @@ cdef Scalar1 scalar1(str name):
     if name == "sech": return library_sech
     if name == "logistic": return library_logistic
     if name == "sqrt_one_minus_square": return library_sqrt_one_minus_square
-    if name == "scipy.special.erf": return c_erf
-    if name == "scipy.special.erfc": return c_erfc
+    if name == "scipy.special.erf": return m.erf
+    if name == "scipy.special.erfc": return m.erfc
     if name == "arcsinh": return m.asinh
     if name == "arccosh": return m.acosh
     if name == "arctanh": return m.atanh
@@ -284,8 +270,8 @@ cdef Scalar1 scalar1(str name):
     if name == "radians" or name == "deg2rad": return k_radians
     if name == "floor": return m.floor
     if name == "ceil": return m.ceil
-    if name == "trunc": return c_trunc
-    if name == "rint": return c_rint
+    if name == "trunc": return m.trunc
+    if name == "rint": return m.rint
     if name == "spacing": return k_spacing
     if name == "isnan": return k_isnan
     if name == "isinf": return k_isinf
@@ -315,13 +301,13 @@ cdef Scalar2 scalar2(str name):
     if name == "fmax": return k_fmax
     if name == "fmin": return k_fmin
     if name == "x_over_hypot": return k_x_over_hypot
-    if name == "fmod": return c_fmod
+    if name == "fmod": return m.fmod
     if name == "remainder": return k_remainder
     if name == "floor_divide": return k_floor_divide
     if name == "hypot": return m.hypot
     if name == "arctan2": return m.atan2
-    if name == "copysign": return c_copysign
-    if name == "nextafter": return c_nextafter
+    if name == "copysign": return m.copysign
+    if name == "nextafter": return m.nextafter
     if name == "heaviside": return k_heaviside
     if name == "logaddexp": return k_logaddexp
     if name == "logaddexp2": return k_logaddexp2

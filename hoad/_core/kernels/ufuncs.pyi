@@ -1,5 +1,3 @@
-"""Ufuncs that rules need and NumPy has not."""
-
 from typing import Final
 
 import numpy as np

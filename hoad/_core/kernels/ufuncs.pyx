@@ -4,7 +4,10 @@
 A strong zero absorbs: ``strong_multiply(0, inf)`` is 0. See the table of singular points in the design notes.
 """
 
-from libc.stdint cimport int64_t
+import numpy as np
+
+from cpython.ref cimport Py_INCREF
+from libc.stdint cimport int64_t, uintptr_t
 
 cimport numpy as cnp
 
@@ -34,6 +37,8 @@ ctypedef fused item:
     int64_t
     cnp.npy_bool
 
+
+# The last parameter is the void* that NumPy gives to a loop: it is NULL, and its type says which loop is meant.
 
 cdef void strong_multiply_loop(char** args, const cnp.npy_intp* dims, const cnp.npy_intp* steps,
                                number* kind) noexcept nogil:
@@ -87,11 +92,16 @@ cdef void select_loop(char** args, const cnp.npy_intp* dims, const cnp.npy_intp*
             (<item*>(args[3] + i * steps[3]))[0] = (<item*>(args[2] + i * steps[2]))[0]
 
 
-cdef void part_loop(char** args, const cnp.npy_intp* dims, const cnp.npy_intp* steps, int which,
-                    part* kind) noexcept nogil:
+cdef void real_loop(char** args, const cnp.npy_intp* dims, const cnp.npy_intp* steps, part* kind) noexcept nogil:
     cdef cnp.npy_intp i
     for i in range(dims[0]):
-        (<part*>(args[1] + i * steps[1]))[0] = (<part*>(args[0] + i * steps[0]))[which]
+        (<part*>(args[1] + i * steps[1]))[0] = (<part*>(args[0] + i * steps[0]))[0]
+
+
+cdef void imag_loop(char** args, const cnp.npy_intp* dims, const cnp.npy_intp* steps, part* kind) noexcept nogil:
+    cdef cnp.npy_intp i
+    for i in range(dims[0]):
+        (<part*>(args[1] + i * steps[1]))[0] = (<part*>(args[0] + i * steps[0]))[1]
 
 
 cdef void compose_loop(char** args, const cnp.npy_intp* dims, const cnp.npy_intp* steps, part* kind) noexcept nogil:
@@ -101,225 +111,81 @@ cdef void compose_loop(char** args, const cnp.npy_intp* dims, const cnp.npy_intp
         (<part*>(args[2] + i * steps[2]))[1] = (<part*>(args[1] + i * steps[1]))[0]
 
 
-# NumPy wants loops of one plain type, so each instance of a fused loop has a thin one around it.
-ctypedef void (*Loop)(char**, const cnp.npy_intp*, const cnp.npy_intp*, void*) noexcept nogil
+cdef object ufunc(str says, str types, list loops, list functions=None):
+    """The ufunc that a docstring, which begins with its name, is of.
 
-cdef void strong_multiply_f(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
-    strong_multiply_loop(a, n, s, <float*>NULL)
-
-cdef void strong_multiply_d(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
-    strong_multiply_loop(a, n, s, <double*>NULL)
-
-cdef void strong_multiply_F(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
-    strong_multiply_loop(a, n, s, <complex64*>NULL)
-
-cdef void strong_multiply_D(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
-    strong_multiply_loop(a, n, s, <complex128*>NULL)
-
-cdef void strong_multiply_both_f(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
-    strong_multiply_both_loop(a, n, s, <float*>NULL)
-
-cdef void strong_multiply_both_d(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
-    strong_multiply_both_loop(a, n, s, <double*>NULL)
-
-cdef void strong_multiply_both_F(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
-    strong_multiply_both_loop(a, n, s, <complex64*>NULL)
-
-cdef void strong_multiply_both_D(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
-    strong_multiply_both_loop(a, n, s, <complex128*>NULL)
-
-cdef void strong_divide_f(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
-    strong_divide_loop(a, n, s, <float*>NULL)
-
-cdef void strong_divide_d(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
-    strong_divide_loop(a, n, s, <double*>NULL)
-
-cdef void strong_divide_F(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
-    strong_divide_loop(a, n, s, <complex64*>NULL)
-
-cdef void strong_divide_D(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
-    strong_divide_loop(a, n, s, <complex128*>NULL)
-
-cdef void smooth_f(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
-    smooth_loop(a, n, s, <float*>NULL)
-
-cdef void smooth_d(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
-    smooth_loop(a, n, s, <double*>NULL)
-
-cdef void smooth_F(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
-    smooth_loop(a, n, s, <complex64*>NULL)
-
-cdef void smooth_D(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
-    smooth_loop(a, n, s, <complex128*>NULL)
-
-cdef void mask_f(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
-    mask_loop(a, n, s, <float*>NULL)
-
-cdef void mask_d(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
-    mask_loop(a, n, s, <double*>NULL)
-
-cdef void mask_F(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
-    mask_loop(a, n, s, <complex64*>NULL)
-
-cdef void mask_D(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
-    mask_loop(a, n, s, <complex128*>NULL)
-
-cdef void select_b(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
-    select_loop(a, n, s, <cnp.npy_bool*>NULL)
-
-cdef void select_l(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
-    select_loop(a, n, s, <int64_t*>NULL)
-
-cdef void select_f(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
-    select_loop(a, n, s, <float*>NULL)
-
-cdef void select_d(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
-    select_loop(a, n, s, <double*>NULL)
-
-cdef void select_F(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
-    select_loop(a, n, s, <complex64*>NULL)
-
-cdef void select_D(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
-    select_loop(a, n, s, <complex128*>NULL)
-
-cdef void real_F(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
-    part_loop(a, n, s, 0, <float*>NULL)
-
-cdef void real_D(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
-    part_loop(a, n, s, 0, <double*>NULL)
-
-cdef void imag_F(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
-    part_loop(a, n, s, 1, <float*>NULL)
-
-cdef void imag_D(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
-    part_loop(a, n, s, 1, <double*>NULL)
-
-cdef void compose_f(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
-    compose_loop(a, n, s, <float*>NULL)
-
-cdef void compose_d(char** a, const cnp.npy_intp* n, const cnp.npy_intp* s, void* d) noexcept nogil:
-    compose_loop(a, n, s, <double*>NULL)
+    Each group of letters in `types` is of the operands and the result of one loop. Loops of NumPy's own call the C
+    function that is given for each.
+    """
+    made = np.array(loops, dtype=np.uintp)
+    data = np.array(functions or [0] * len(loops), dtype=np.uintp)
+    codes = bytes([np.dtype(letter).num for letter in types.replace(" ", "")])
+    name, doc = says.partition("(")[0].encode(), says.encode()
+    Py_INCREF((made, data, codes, name, doc))       # which must last as long as the ufunc
+    return cnp.PyUFunc_FromFuncAndData(
+        <cnp.PyUFuncGenericFunction*>cnp.PyArray_DATA(made), <void**>cnp.PyArray_DATA(data), codes, <int>len(loops),
+        types.index(" ") - 1, 1, cnp.PyUFunc_None, name, doc, 0)
 
 
-# The tables stay with the ufuncs for as long as the process lives, as PyUFunc_FromFuncAndData asks.
-cdef cnp.PyUFuncGenericFunction STRONG_MULTIPLY[4]
-cdef cnp.PyUFuncGenericFunction STRONG_MULTIPLY_BOTH[4]
-cdef cnp.PyUFuncGenericFunction STRONG_DIVIDE[4]
-cdef cnp.PyUFuncGenericFunction SMOOTH[4]
-cdef cnp.PyUFuncGenericFunction MASK[4]
-cdef cnp.PyUFuncGenericFunction SELECT[6]
-cdef char PRODUCT_TYPES[12]
-cdef char BINARY_TYPES[6]
-cdef char MASK_TYPES[12]
-cdef char SELECT_TYPES[24]
-cdef void* NO_DATA[6]
+strong_multiply = ufunc(
+    "strong_multiply(x, y): 0 where x is 0, else x * y.", "fff ddd FFF DDD",
+    [<uintptr_t>&strong_multiply_loop[float], <uintptr_t>&strong_multiply_loop[double],
+     <uintptr_t>&strong_multiply_loop[complex64], <uintptr_t>&strong_multiply_loop[complex128]])
+strong_multiply_both = ufunc(
+    "strong_multiply_both(x, y): 0 where x or y is 0, else x * y.", "fff ddd FFF DDD",
+    [<uintptr_t>&strong_multiply_both_loop[float], <uintptr_t>&strong_multiply_both_loop[double],
+     <uintptr_t>&strong_multiply_both_loop[complex64], <uintptr_t>&strong_multiply_both_loop[complex128]])
+strong_divide = ufunc(
+    "strong_divide(x, y): 0 where x is 0, else x / y.", "fff ddd FFF DDD",
+    [<uintptr_t>&strong_divide_loop[float], <uintptr_t>&strong_divide_loop[double],
+     <uintptr_t>&strong_divide_loop[complex64], <uintptr_t>&strong_divide_loop[complex128]])
+smooth = ufunc(
+    "smooth(p, q): p, which has the derivatives of q.", "fff ddd FFF DDD",
+    [<uintptr_t>&smooth_loop[float], <uintptr_t>&smooth_loop[double], <uintptr_t>&smooth_loop[complex64],
+     <uintptr_t>&smooth_loop[complex128]])
+mask = ufunc(
+    "mask(c, x): x where c, else a zero that absorbs any factor.", "?ff ?dd ?FF ?DD",
+    [<uintptr_t>&mask_loop[float], <uintptr_t>&mask_loop[double], <uintptr_t>&mask_loop[complex64],
+     <uintptr_t>&mask_loop[complex128]])
+select = ufunc(
+    "select(c, x, y): x where c, else y.", "???? ?lll ?fff ?ddd ?FFF ?DDD".replace("l", np.dtype(np.int64).char),
+    [<uintptr_t>&select_loop[cnp.npy_bool], <uintptr_t>&select_loop[int64_t], <uintptr_t>&select_loop[float],
+     <uintptr_t>&select_loop[double], <uintptr_t>&select_loop[complex64], <uintptr_t>&select_loop[complex128]])
+real = ufunc(
+    "real(x): the real part of a complex x.", "Ff Dd",
+    [<uintptr_t>&real_loop[float], <uintptr_t>&real_loop[double]])
+imag = ufunc(
+    "imag(x): the imaginary part of a complex x.", "Ff Dd",
+    [<uintptr_t>&imag_loop[float], <uintptr_t>&imag_loop[double]])
+compose = ufunc(
+    "compose(x, y): the complex number of these real and imaginary parts.", "ffF ddD",
+    [<uintptr_t>&compose_loop[float], <uintptr_t>&compose_loop[double]])
 
-STRONG_MULTIPLY[:] = [
-    <cnp.PyUFuncGenericFunction>strong_multiply_f, <cnp.PyUFuncGenericFunction>strong_multiply_d,
-    <cnp.PyUFuncGenericFunction>strong_multiply_F, <cnp.PyUFuncGenericFunction>strong_multiply_D]
-STRONG_MULTIPLY_BOTH[:] = [
-    <cnp.PyUFuncGenericFunction>strong_multiply_both_f, <cnp.PyUFuncGenericFunction>strong_multiply_both_d,
-    <cnp.PyUFuncGenericFunction>strong_multiply_both_F, <cnp.PyUFuncGenericFunction>strong_multiply_both_D]
-STRONG_DIVIDE[:] = [
-    <cnp.PyUFuncGenericFunction>strong_divide_f, <cnp.PyUFuncGenericFunction>strong_divide_d,
-    <cnp.PyUFuncGenericFunction>strong_divide_F, <cnp.PyUFuncGenericFunction>strong_divide_D]
-SMOOTH[:] = [<cnp.PyUFuncGenericFunction>smooth_f, <cnp.PyUFuncGenericFunction>smooth_d,
-             <cnp.PyUFuncGenericFunction>smooth_F, <cnp.PyUFuncGenericFunction>smooth_D]
-MASK[:] = [<cnp.PyUFuncGenericFunction>mask_f, <cnp.PyUFuncGenericFunction>mask_d,
-           <cnp.PyUFuncGenericFunction>mask_F, <cnp.PyUFuncGenericFunction>mask_D]
-SELECT[:] = [<cnp.PyUFuncGenericFunction>select_b, <cnp.PyUFuncGenericFunction>select_l,
-             <cnp.PyUFuncGenericFunction>select_f, <cnp.PyUFuncGenericFunction>select_d,
-             <cnp.PyUFuncGenericFunction>select_F, <cnp.PyUFuncGenericFunction>select_D]
+# NumPy's loops of one number and of two: those for float32 and complex64 go through double.
+cdef list UNARY = [<uintptr_t>&cnp.PyUFunc_f_f_As_d_d, <uintptr_t>&cnp.PyUFunc_d_d]
+cdef list COMPLEX = [<uintptr_t>&cnp.PyUFunc_F_F_As_D_D, <uintptr_t>&cnp.PyUFunc_D_D]
+cdef list BINARY = [<uintptr_t>&cnp.PyUFunc_ff_f_As_dd_d, <uintptr_t>&cnp.PyUFunc_dd_d]
 
-cdef int[6] ITEM_TYPES = [cnp.NPY_BOOL, cnp.NPY_INT64, cnp.NPY_FLOAT, cnp.NPY_DOUBLE, cnp.NPY_CFLOAT, cnp.NPY_CDOUBLE]
-cdef int k
-for k in range(3):
-    BINARY_TYPES[k] = <char>cnp.NPY_FLOAT
-    BINARY_TYPES[3 + k] = <char>cnp.NPY_DOUBLE
-for k in range(4):
-    PRODUCT_TYPES[3 * k] = PRODUCT_TYPES[3 * k + 1] = PRODUCT_TYPES[3 * k + 2] = <char>ITEM_TYPES[k + 2]
-    MASK_TYPES[3 * k] = <char>cnp.NPY_BOOL
-    MASK_TYPES[3 * k + 1] = MASK_TYPES[3 * k + 2] = <char>ITEM_TYPES[k + 2]
-for k in range(6):
-    SELECT_TYPES[4 * k] = <char>cnp.NPY_BOOL
-    SELECT_TYPES[4 * k + 1] = SELECT_TYPES[4 * k + 2] = SELECT_TYPES[4 * k + 3] = <char>ITEM_TYPES[k]
-    NO_DATA[k] = NULL
 
-cdef cnp.PyUFuncGenericFunction REAL[2]
-cdef cnp.PyUFuncGenericFunction IMAG[2]
-cdef cnp.PyUFuncGenericFunction COMPOSE[2]
-cdef char[4] PART_TYPES = [cnp.NPY_CFLOAT, cnp.NPY_FLOAT, cnp.NPY_CDOUBLE, cnp.NPY_DOUBLE]
-cdef char[6] COMPOSE_TYPES = [cnp.NPY_FLOAT, cnp.NPY_FLOAT, cnp.NPY_CFLOAT,
-                              cnp.NPY_DOUBLE, cnp.NPY_DOUBLE, cnp.NPY_CDOUBLE]
-REAL[:] = [<cnp.PyUFuncGenericFunction>real_F, <cnp.PyUFuncGenericFunction>real_D]
-IMAG[:] = [<cnp.PyUFuncGenericFunction>imag_F, <cnp.PyUFuncGenericFunction>imag_D]
-COMPOSE[:] = [<cnp.PyUFuncGenericFunction>compose_f, <cnp.PyUFuncGenericFunction>compose_d]
+cdef object unary(str says):
+    """The ufunc of floats, and of complex numbers if they have one, that calls the C function of this name."""
+    name = says.partition("(")[0]
+    real, of_complex = <uintptr_t>scalar1(name), <uintptr_t>complex1(name)
+    if of_complex:
+        return ufunc(says, "ff dd FF DD", UNARY + COMPLEX, [real, real, of_complex, of_complex])
+    return ufunc(says, "ff dd", UNARY, [real, real])
 
-cdef cnp.PyUFuncGenericFunction UNARY[4]
-cdef char[8] UNARY_TYPES = [cnp.NPY_FLOAT, cnp.NPY_FLOAT, cnp.NPY_DOUBLE, cnp.NPY_DOUBLE,
-                            cnp.NPY_CFLOAT, cnp.NPY_CFLOAT, cnp.NPY_CDOUBLE, cnp.NPY_CDOUBLE]
-cdef void* SECH_DATA[4]
-cdef void* SQRT_ONE_MINUS_SQUARE_DATA[4]
-cdef void* SLOPE_DATA[2]
-cdef void* LOGISTIC_DATA[2]
-cdef cnp.PyUFuncGenericFunction BINARY[2]
-cdef void* X_OVER_HYPOT_DATA[2]
-cdef void* POWLOG1_DATA[2]
-cdef void* POWLOG2_DATA[2]
-cdef void* POWLOG3_DATA[2]
 
-# NumPy's generic loops call the C function they are given as data; those for float32 go through double.
-BINARY[0] = <cnp.PyUFuncGenericFunction>cnp.PyUFunc_ff_f_As_dd_d
-BINARY[1] = <cnp.PyUFuncGenericFunction>cnp.PyUFunc_dd_d
-POWLOG1_DATA[0] = POWLOG1_DATA[1] = <void*>scalar2("powlog1")
-POWLOG2_DATA[0] = POWLOG2_DATA[1] = <void*>scalar2("powlog2")
-POWLOG3_DATA[0] = POWLOG3_DATA[1] = <void*>scalar2("powlog3")
-X_OVER_HYPOT_DATA[0] = X_OVER_HYPOT_DATA[1] = <void*>scalar2("x_over_hypot")
-UNARY[:] = [<cnp.PyUFuncGenericFunction>cnp.PyUFunc_f_f_As_d_d, <cnp.PyUFuncGenericFunction>cnp.PyUFunc_d_d,
-            <cnp.PyUFuncGenericFunction>cnp.PyUFunc_F_F_As_D_D, <cnp.PyUFuncGenericFunction>cnp.PyUFunc_D_D]
-SECH_DATA[0] = SECH_DATA[1] = <void*>scalar1("sech")
-SECH_DATA[2] = SECH_DATA[3] = <void*>complex1("sech")
-SQRT_ONE_MINUS_SQUARE_DATA[0] = SQRT_ONE_MINUS_SQUARE_DATA[1] = <void*>scalar1("sqrt_one_minus_square")
-SQRT_ONE_MINUS_SQUARE_DATA[2] = SQRT_ONE_MINUS_SQUARE_DATA[3] = <void*>complex1("sqrt_one_minus_square")
-SLOPE_DATA[0] = SLOPE_DATA[1] = <void*>scalar1("slope")
-LOGISTIC_DATA[0] = LOGISTIC_DATA[1] = <void*>scalar1("logistic")
+cdef object binary(str says):
+    """The ufunc of two floats that calls the C function of this name."""
+    return ufunc(says, "fff ddd", BINARY, [<uintptr_t>scalar2(says.partition("(")[0])] * 2)
 
-strong_multiply = cnp.PyUFunc_FromFuncAndData(
-    STRONG_MULTIPLY, NO_DATA, PRODUCT_TYPES, 4, 2, 1, cnp.PyUFunc_None, "strong_multiply",
-    "strong_multiply(x, y): 0 where x is 0, else x * y.", 0)
-strong_multiply_both = cnp.PyUFunc_FromFuncAndData(
-    STRONG_MULTIPLY_BOTH, NO_DATA, PRODUCT_TYPES, 4, 2, 1, cnp.PyUFunc_None, "strong_multiply_both",
-    "strong_multiply_both(x, y): 0 where x or y is 0, else x * y.", 0)
-strong_divide = cnp.PyUFunc_FromFuncAndData(
-    STRONG_DIVIDE, NO_DATA, PRODUCT_TYPES, 4, 2, 1, cnp.PyUFunc_None, "strong_divide",
-    "strong_divide(x, y): 0 where x is 0, else x / y.", 0)
-smooth = cnp.PyUFunc_FromFuncAndData(SMOOTH, NO_DATA, PRODUCT_TYPES, 4, 2, 1, cnp.PyUFunc_None, "smooth",
-                                     "smooth(p, q): p, which has the derivatives of q.", 0)
-slope = cnp.PyUFunc_FromFuncAndData(UNARY, SLOPE_DATA, UNARY_TYPES, 2, 1, 1, cnp.PyUFunc_None, "slope",
-                                    "slope(x): the sign of x, as the derivative of its absolute value.", 0)
-mask = cnp.PyUFunc_FromFuncAndData(MASK, NO_DATA, MASK_TYPES, 4, 2, 1, cnp.PyUFunc_None, "mask",
-                                   "mask(c, x): x where c, else a zero that absorbs any factor.", 0)
-select = cnp.PyUFunc_FromFuncAndData(SELECT, NO_DATA, SELECT_TYPES, 6, 3, 1, cnp.PyUFunc_None, "select",
-                                     "select(c, x, y): x where c, else y.", 0)
-real = cnp.PyUFunc_FromFuncAndData(REAL, NO_DATA, PART_TYPES, 2, 1, 1, cnp.PyUFunc_None, "real",
-                                   "real(x): the real part of a complex x.", 0)
-imag = cnp.PyUFunc_FromFuncAndData(IMAG, NO_DATA, PART_TYPES, 2, 1, 1, cnp.PyUFunc_None, "imag",
-                                   "imag(x): the imaginary part of a complex x.", 0)
-compose = cnp.PyUFunc_FromFuncAndData(COMPOSE, NO_DATA, COMPOSE_TYPES, 2, 2, 1, cnp.PyUFunc_None, "compose",
-                                      "compose(x, y): the complex number of these real and imaginary parts.", 0)
-sech = cnp.PyUFunc_FromFuncAndData(UNARY, SECH_DATA, UNARY_TYPES, 4, 1, 1, cnp.PyUFunc_None, "sech",
-                                   "sech(x): 1 / cosh(x).", 0)
-logistic = cnp.PyUFunc_FromFuncAndData(UNARY, LOGISTIC_DATA, UNARY_TYPES, 2, 1, 1, cnp.PyUFunc_None, "logistic",
-                                       "logistic(x): 1 / (1 + exp(-x)).", 0)
-sqrt_one_minus_square = cnp.PyUFunc_FromFuncAndData(
-    UNARY, SQRT_ONE_MINUS_SQUARE_DATA, UNARY_TYPES, 4, 1, 1, cnp.PyUFunc_None, "sqrt_one_minus_square",
-    "sqrt_one_minus_square(x): sqrt((1 - x) * (1 + x)), which does not cancel.", 0)
-x_over_hypot = cnp.PyUFunc_FromFuncAndData(
-    BINARY, X_OVER_HYPOT_DATA, BINARY_TYPES, 2, 2, 1, cnp.PyUFunc_None, "x_over_hypot",
-    "x_over_hypot(x, y): x / hypot(x, y), 0 at the origin.", 0)
-powlog1 = cnp.PyUFunc_FromFuncAndData(BINARY, POWLOG1_DATA, BINARY_TYPES, 2, 2, 1, cnp.PyUFunc_None, "powlog1",
-                                      "powlog1(x, y): x**y * log(x), 0 where x**y is 0.", 0)
-powlog2 = cnp.PyUFunc_FromFuncAndData(BINARY, POWLOG2_DATA, BINARY_TYPES, 2, 2, 1, cnp.PyUFunc_None, "powlog2",
-                                      "powlog2(x, y): x**y * log(x)**2, 0 where x**y is 0.", 0)
-powlog3 = cnp.PyUFunc_FromFuncAndData(BINARY, POWLOG3_DATA, BINARY_TYPES, 2, 2, 1, cnp.PyUFunc_None, "powlog3",
-                                      "powlog3(x, y): x**y * log(x)**3, 0 where x**y is 0.", 0)
+
+slope = unary("slope(x): the sign of x, as the derivative of its absolute value.")
+sech = unary("sech(x): 1 / cosh(x).")
+logistic = unary("logistic(x): 1 / (1 + exp(-x)).")
+sqrt_one_minus_square = unary("sqrt_one_minus_square(x): sqrt((1 - x) * (1 + x)), which does not cancel.")
+x_over_hypot = binary("x_over_hypot(x, y): x / hypot(x, y), 0 at the origin.")
+powlog1 = binary("powlog1(x, y): x**y * log(x), 0 where x**y is 0.")
+powlog2 = binary("powlog2(x, y): x**y * log(x)**2, 0 where x**y is 0.")
+powlog3 = binary("powlog3(x, y): x**y * log(x)**3, 0 where x**y is 0.")

@@ -1,5 +1,3 @@
-"""Vector kernels: functions of float64 arrays by compiled code, for the best target that runs here."""
-
 from typing import Any
 
 import numpy as np

@@ -7,7 +7,6 @@ import os
 
 import numpy as np
 
-from libc.stdint cimport int64_t
 
 cimport numpy as cnp
 
@@ -102,9 +101,8 @@ cdef Kernel2 kernel2(Target* of, str name):
 
 cdef Kernel1 vector1(str name):
     """The kernel of one operand of this name, or NULL."""
-    cdef Kernel1 found
     name = "sign" if name == "slope" else name
-    found = kernel1(CHOSEN.rows1, name.removeprefix("scipy.special."))
+    cdef Kernel1 found = kernel1(CHOSEN.rows1, name.removeprefix("scipy.special."))
     return found if found != NULL else kernel1(CHOSEN.arithmetic1, name)
 
 

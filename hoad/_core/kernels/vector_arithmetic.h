@@ -9,33 +9,21 @@
 #define INDEPENDENT
 #endif
 
+#define FORM2(name, la, lb, formula)                                                                              \
+    static void FN(name)(const double* a, const double* b, double* p, int64_t n)                                  \
+    {                                                                                                             \
+        double a0 = a[0], b0 = b[0];                                                                              \
+        (void)a0, (void)b0;                                                                                       \
+        INDEPENDENT for (int64_t i = 0; i < n; i++)                                                               \
+        {                                                                                                         \
+            double x = la, y = lb;                                                                                \
+            p[i] = formula;                                                                                       \
+        }                                                                                                         \
+    }
 #define FORMS2(name, formula)                                                                                     \
-    static void FN(name##_rows)(const double* a, const double* b, double* p, int64_t n)                           \
-    {                                                                                                             \
-        INDEPENDENT for (int64_t i = 0; i < n; i++)                                                               \
-        {                                                                                                         \
-            double x = a[i], y = b[i];                                                                            \
-            p[i] = formula;                                                                                       \
-        }                                                                                                         \
-    }                                                                                                             \
-    static void FN(name##_right)(const double* a, const double* b, double* p, int64_t n)                          \
-    {                                                                                                             \
-        double y = b[0];                                                                                          \
-        INDEPENDENT for (int64_t i = 0; i < n; i++)                                                               \
-        {                                                                                                         \
-            double x = a[i];                                                                                      \
-            p[i] = formula;                                                                                       \
-        }                                                                                                         \
-    }                                                                                                             \
-    static void FN(name##_left)(const double* a, const double* b, double* p, int64_t n)                           \
-    {                                                                                                             \
-        double x = a[0];                                                                                          \
-        INDEPENDENT for (int64_t i = 0; i < n; i++)                                                               \
-        {                                                                                                         \
-            double y = b[i];                                                                                      \
-            p[i] = formula;                                                                                       \
-        }                                                                                                         \
-    }                                                                                                             \
+    FORM2(name##_rows, a[i], b[i], formula)                                                                       \
+    FORM2(name##_right, a[i], b0, formula)                                                                        \
+    FORM2(name##_left, a0, b[i], formula)                                                                         \
     static void FN(name##_gathered)(const double* a, const int32_t* k, const double* b, const int32_t* m,         \
                                     double* p, int64_t n)                                                         \
     {                                                                                                             \
@@ -90,6 +78,7 @@ static const Kernel3 FN(pairs)[][3][2] = {PAIRS(ROW3)};
 static const Kernel3 FN(selections)[2][2] = {{FN(select_rr), FN(select_rn)}, {FN(select_nr), FN(select_nn)}};
 static const Row1 FN(arithmetic1)[] = {ARITHMETIC1(ROW1){NULL, NULL}};
 
+#undef FORM2
 #undef FORMS1
 #undef FORMS2
 #undef ROW1

@@ -114,6 +114,10 @@ INLINE double FN(scaled)(double x, double k)
     return x * FN(power_of_two)(half) * FN(power_of_two)(k - half);
 }
 
+/* f_rare, of an f that is right everywhere, or wherever g is */
+#define NEVER_RARE(f) INLINE double FN(f##_rare)(double x) { (void)x; return 0.0; }
+#define RARE_AS(f, g) INLINE double FN(f##_rare)(double x) { return FN(g##_rare)(x); }
+
 #include "vector_polynomials.h"
 
 /* ---- exponentials */
@@ -148,11 +152,7 @@ INLINE double FN(exp)(double x)
     return FN(scaled)(s.high + s.low, e.k);
 }
 
-INLINE double FN(exp_rare)(double x)
-{
-    (void)x;
-    return 0.0;
-}
+NEVER_RARE(exp)
 
 INLINE double FN(expm1)(double x)
 {
@@ -217,15 +217,8 @@ INLINE double FN(sinh_rare)(double x)
     return FN(magnitude)(x) <= 690.0 ? 0.0 : 1.0; /* splitting numbers takes 27 bits of the exponent */
 }
 
-INLINE double FN(cosh_rare)(double x)
-{
-    return FN(sinh_rare)(x);
-}
-
-INLINE double FN(sech_rare)(double x)
-{
-    return FN(sinh_rare)(x);
-}
+RARE_AS(cosh, sinh)
+RARE_AS(sech, sinh)
 
 /* By u = expm1(2|x|): tanh(|x|) is u/(u + 2). */
 INLINE double FN(tanh)(double x)
@@ -242,11 +235,7 @@ INLINE double FN(tanh)(double x)
     return FN(signed_as)(p.high + p.low, x);
 }
 
-INLINE double FN(tanh_rare)(double x)
-{
-    (void)x;
-    return 0.0;
-}
+NEVER_RARE(tanh)
 
 /* 1/(1 + exp(-x)), by the smaller of exp(x) and exp(-x) */
 INLINE double FN(logistic)(double x)
@@ -390,15 +379,8 @@ INLINE double FN(sin_rare)(double x)
     return a <= 0x1p+20 ? rare : 1.0;
 }
 
-INLINE double FN(cos_rare)(double x)
-{
-    return FN(sin_rare)(x);
-}
-
-INLINE double FN(tan_rare)(double x)
-{
-    return FN(sin_rare)(x);
-}
+RARE_AS(cos, sin)
+RARE_AS(tan, sin)
 
 /* sin(r) and cos(r) for |r| <= π/4; the low part of the first need not be small */
 INLINE Pair FN(sin_reduced)(Pair r)
@@ -499,22 +481,14 @@ INLINE double FN(sqrt)(double x)
     return sqrt(x);
 }
 
-INLINE double FN(sqrt_rare)(double x)
-{
-    (void)x;
-    return 0.0;
-}
+NEVER_RARE(sqrt)
 
 INLINE double FN(sqrt_one_minus_square)(double x)
 {
     return library_sqrt_one_minus_square(x);
 }
 
-INLINE double FN(sqrt_one_minus_square_rare)(double x)
-{
-    (void)x;
-    return 0.0;
-}
+NEVER_RARE(sqrt_one_minus_square)
 
 /* The angle between 0 and π/2 whose tangent is y/x, of y and x not negative: 0, π/4 or π/2 and the angle of y/x,
    (y - x)/(y + x) or -x/y, of which the tangent is at most tan(π/8) */
@@ -543,11 +517,7 @@ INLINE double FN(arctan)(double x)
     return FN(signed_as)(p.high + p.low, x);
 }
 
-INLINE double FN(arctan_rare)(double x)
-{
-    (void)x;
-    return 0.0;
-}
+NEVER_RARE(arctan)
 
 INLINE double FN(arctan2)(double y, double x)
 {
@@ -607,10 +577,7 @@ INLINE double FN(arcsin_rare)(double x)
     return FN(magnitude)(x) <= 1.0 ? 0.0 : 1.0;
 }
 
-INLINE double FN(arccos_rare)(double x)
-{
-    return FN(arcsin_rare)(x);
-}
+RARE_AS(arccos, arcsin)
 
 /* ---- error functions */
 
@@ -639,11 +606,7 @@ INLINE double FN(erfc)(double x)
     return a < 0.75 ? near : far;
 }
 
-INLINE double FN(erfc_rare)(double x)
-{
-    (void)x;
-    return 0.0;
-}
+NEVER_RARE(erfc)
 
 INLINE double FN(erf)(double x)
 {
@@ -654,11 +617,7 @@ INLINE double FN(erf)(double x)
     return FN(signed_as)(a < 0.75 ? near : 1.0 - (p.high + p.low), x);
 }
 
-INLINE double FN(erf_rare)(double x)
-{
-    (void)x;
-    return 0.0;
-}
+NEVER_RARE(erf)
 
 /* ---- loops over blocks, by vectors of the target: what is rare is found on the way, and computed again by the C
    library. The last elements go through the same loop, padded to LANES. */
@@ -732,3 +691,5 @@ static const Row2 FN(rows2)[] = {FUNCTIONS2(ROW){NULL, NULL}};
 #undef LOOP1
 #undef LOOP2
 #undef ROW
+#undef NEVER_RARE
+#undef RARE_AS

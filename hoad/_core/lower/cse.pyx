@@ -5,8 +5,8 @@ Negations are taken into the sums they end in, which rounds nothing otherwise.
 
 cimport cython
 
-from hoad._core.base.blocks cimport give, take_zeroed
-from hoad._core.runtime.engine cimport ARRAY_STEP, SCALAR_STEP, ArrayStep, Lowered, Step
+from hoad._core.base.blocks cimport give, required, take_zeroed
+from hoad._core.runtime.engine cimport ARRAY_STEP, SCALAR_STEP, ArrayStep, Step
 from hoad._core.graph.primitive cimport INFO
 from hoad._core.graph.tape cimport (
     ARITY, OP_ADD, OP_NEGATIVE, OP_SUBTRACT, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t,
@@ -34,11 +34,9 @@ cdef class EqualSteps:
         while self.low <= <uint32_t>program.first_varying:
             self.low = 2 * self.low + 1
         self.slots = 2 * <int64_t>max(program.first_varying, self.registers)
-        self.known = <int32_t*>take_zeroed(self.registers * sizeof(int32_t))
-        self.used = <uint8_t*>take_zeroed(self.registers)
-        self.table = <uint32_t*>take_zeroed((self.slots + NEARBY) * sizeof(uint32_t))
-        if not (self.known and self.used and self.table):
-            raise MemoryError
+        self.known = <int32_t*>required(take_zeroed(self.registers * sizeof(int32_t)))
+        self.used = <uint8_t*>required(take_zeroed(self.registers))
+        self.table = <uint32_t*>required(take_zeroed((self.slots + NEARBY) * sizeof(uint32_t)))
 
     def __dealloc__(self):
         give(self.known, self.registers * sizeof(int32_t))
@@ -91,10 +89,9 @@ cdef class EqualSteps:
 
     cdef inline int32_t negated(self, int32_t register) noexcept:
         """The register whose negative one holds, or -1."""
-        cdef Step* step
         if self.known[register] >= 0:
             return -1
-        step = &self.program.steps[~self.known[register]]
+        cdef Step* step = &self.program.steps[~self.known[register]]
         return step.a if step.form == SCALAR_STEP and step.op == OP_NEGATIVE else -1
 
     cdef inline int32_t find(self, int32_t i) noexcept:
@@ -106,17 +103,16 @@ cdef class EqualSteps:
         cdef Step* step = &self.program.steps[i]
         cdef Step* other
         cdef int64_t at = max(step.a, step.b)
-        cdef int64_t near
         cdef uint64_t key = (<uint64_t><uint16_t>step.op << 48) ^ (<uint64_t>step.form << 40)
-        cdef uint32_t entry, bits
+        cdef uint32_t entry
         key = (key ^ (<uint64_t>step.a << 20) ^ <uint64_t>step.b) * <uint64_t>0x9E3779B97F4A7C15
-        bits = <uint32_t>(key >> 32) & ~self.low
+        cdef uint32_t bits = <uint32_t>(key >> 32) & ~self.low
         if step.form == SCALAR_STEP and self.known[at] == 0:       # a constant, say, that others read too
             at = min(step.a, step.b)
         at *= 2
         if at >= self.slots:        # an item far out
             at %= self.slots
-        near = at + NEARBY
+        cdef int64_t near = at + NEARBY
         while True:
             entry = self.table[at]
             if entry == 0:

@@ -6,7 +6,7 @@ reads them at its own coordinate or at an earlier one. What is read otherwise th
 but its fused loop, is kept in memory.
 """
 
-from hoad._core.base.blocks cimport give, reserve
+from hoad._core.base.blocks cimport appended, give, reserve
 from hoad._core.lower.rewrite cimport more_registers
 from hoad._core.runtime.fused_loop cimport BLOCK, SLOTS
 
@@ -33,9 +33,8 @@ cdef class Fusion:
 
 cdef VectorOp* new_vector(Fusion fusion, int32_t work, int32_t op, int64_t count, int32_t sides) except NULL:
     """A vector operation that is to be given its sources, and then to `join`."""
-    cdef VectorOp* vector
     reserve(<void**>&fusion.vectors, &fusion.cap_vectors, fusion.n_vectors + 1, sizeof(VectorOp))
-    vector = &fusion.vectors[fusion.n_vectors]
+    cdef VectorOp* vector = &fusion.vectors[fusion.n_vectors]
     vector.work, vector.op, vector.sides = <uint8_t>work, <uint16_t>op, <uint8_t>sides
     vector.first, vector.count = 0, <int32_t>count
     vector.ufunc_loop = vector.ufunc_data = NULL
@@ -82,13 +81,12 @@ cdef int rematerialize(Fusion fusion) except -1:
 
 cdef bint is_cheap(Fusion fusion, const VectorOp* vector, const Source* source, int32_t stage) noexcept:
     """Whether a source from an earlier stage is a sum, product or negation of one array in memory anyway."""
-    cdef const VectorOp* other
     cdef const Source* read
     cdef int32_t side
     cdef int arrays = 0
     if not may_join(source) or source.start:
         return False
-    other = &fusion.vectors[source.of]
+    cdef const VectorOp* other = &fusion.vectors[source.of]
     if (other.stage >= stage or other.count != vector.count or other.work != OPERATION or other.home == SLOTS
             or first_of(other.op) < 0 and other.op != OP_NEGATIVE):
         return False
@@ -120,7 +118,6 @@ cdef int find_loop(Fusion fusion) except -1:
     cdef int32_t number = fusion.n_vectors
     cdef VectorOp* vector = &fusion.vectors[number]
     cdef VectorOp* other
-    cdef LoopPlan* plan
     cdef Source* source
     cdef int32_t side
     vector.stage = stage_of(fusion, vector)
@@ -141,7 +138,7 @@ cdef int find_loop(Fusion fusion) except -1:
     if vector.loop == NONE:
         vector.loop = loop_for(fusion, vector.stage, vector.count)
     fusion.stages = max(fusion.stages, vector.stage + 1)
-    plan = &fusion.loops[vector.loop]
+    cdef LoopPlan* plan = &fusion.loops[vector.loop]
     if plan.tail == NONE:
         plan.head = number
     else:
@@ -169,20 +166,17 @@ cdef int32_t loop_for(Fusion fusion, int32_t stage, int64_t count) except -2:
         difference = plan.count - count
         if plan.stage == stage and -plan.count <= 8 * difference <= plan.count:
             return k
-    reserve(<void**>&fusion.loops, &fusion.cap_loops, fusion.n_loops + 1, sizeof(LoopPlan))
-    plan = &fusion.loops[fusion.n_loops]
+    plan = <LoopPlan*>appended(<void**>&fusion.loops, &fusion.cap_loops, &fusion.n_loops, sizeof(LoopPlan))
     plan.stage, plan.count = stage, count
     plan.head = plan.tail = NONE
-    fusion.n_loops += 1
     return fusion.n_loops - 1
 
 
 cdef int note_use(Fusion fusion, VectorOp* vector, Source* source) except -1:
     """Keep what is read from beyond its block."""
-    cdef VectorOp* other
     if source.kind != IN_VECTOR or source.gathered:
         return 0
-    other = &fusion.vectors[source.of]
+    cdef VectorOp* other = &fusion.vectors[source.of]
     if reads_row(fusion, vector, source):
         other.users += 1
         other.remembered = other.remembered or shift(fusion, vector, source) > 0

@@ -12,8 +12,8 @@ from hoad._core.kernels.vector cimport (
     FIRST_TIMES, THEN_ADD, THEN_FROM, THEN_LESS, THEN_TIMES, Kernel3, pair_kernel, selection_kernel,
 )
 from hoad._core.lower.fusion cimport (
-    IN_ARRAY, IN_SLOT, IN_VECTOR, NONE, OPERATION, STORE, SUM, SUMS_ALONG, ZEROS, Fusion, Source, VectorOp, first_of,
-    may_join, reads_row, shift,
+    IN_ARRAY, IN_SLOT, IN_VECTOR, NONE, OPERATION, STORE, SUM, SUMS_ALONG, ZEROS, Source, VectorOp, first_of, may_join,
+    reads_row, shift,
 )
 from hoad._core.lower.rewrite cimport add_preset
 from hoad._core.runtime.fused_loop cimport (
@@ -157,11 +157,10 @@ cdef class LoopGenerator:
 
     cdef void look_through(self, Source* source) noexcept:
         """Let a source be what a negation reads, in place of that."""
-        cdef VectorOp* vector
         cdef int64_t start = source.start
         if not self.is_within(source):
             return
-        vector = &self.vectors[source.of]
+        cdef VectorOp* vector = &self.vectors[source.of]
         if not vector.is_inner:
             source.minus = vector.minus
             return
@@ -212,11 +211,10 @@ cdef class LoopGenerator:
     cdef int32_t partner(self, VectorOp* vector, int32_t side) noexcept:
         """A vector operation on one side that can be done together with `vector`, or NONE."""
         cdef Source* source = &vector.source[side]
-        cdef VectorOp* other
         if (vector.work != OPERATION or vector.sides != 2 or first_of(vector.op) < 0 or not may_join(source)
                 or vector.leads):
             return NONE
-        other = &self.vectors[source.of]
+        cdef VectorOp* other = &self.vectors[source.of]
         if (other.loop != vector.loop or other.kept or other.remembered or other.users != 1 or other.low != vector.low
                 or other.count != vector.count or source.start != 0 or other.inner != NONE or other.work != OPERATION
                 or first_of(other.op) < 0 or other.leads):
@@ -233,16 +231,14 @@ cdef class LoopGenerator:
         cdef int32_t b = self.row_of(inner, inner.sides - 1, True) if inner.sides == 2 else a
         cdef int32_t c = self.row_of(vector, side, True)
         cdef int second = THEN_ADD
-        cdef Kernel3 kernel
-        cdef int32_t out
         if vector.op == OP_MULTIPLY:
             second = THEN_TIMES
         elif vector.op == OP_SUBTRACT:
             second = THEN_LESS if side == 1 else THEN_FROM
-        kernel = pair_kernel(first_of(inner.op), second, self.is_row(a), self.is_row(b), self.is_row(c))
+        cdef Kernel3 kernel = pair_kernel(first_of(inner.op), second, self.is_row(a), self.is_row(b), self.is_row(c))
         self.release(inner)
         self.release(vector)
-        out = self.result(vector)
+        cdef int32_t out = self.result(vector)
         self.add(M_PAIR, <void*>kernel, a, b, out, vector).c = c
         return 0
 
@@ -251,9 +247,8 @@ cdef class LoopGenerator:
         cdef int32_t a = self.row_of(vector, 0, False)
         cdef int32_t b = self.row_of(vector, 1, True)
         cdef Kernel3 kernel = pair_kernel(FIRST_TIMES, THEN_LESS, True, False, self.is_row(b))
-        cdef int32_t out
         self.release(vector)
-        out = self.result(vector)
+        cdef int32_t out = self.result(vector)
         self.add(M_PAIR, <void*>kernel, a, self.place_of_minus_one(), out, vector).c = b
         return 0
 
@@ -319,9 +314,8 @@ cdef class LoopGenerator:
         cdef int32_t a = self.row_of(vector, 1, True)
         cdef int32_t c = self.row_of(vector, 2, True)
         cdef Kernel3 kernel = selection_kernel(self.is_row(a), self.is_row(c))
-        cdef int32_t out
         self.release(vector)
-        out = self.result(vector)
+        cdef int32_t out = self.result(vector)
         self.add(M_SELECT, <void*>kernel, a, condition, out, vector).c = c
         return 0
 
@@ -339,14 +333,12 @@ cdef class LoopGenerator:
         cdef bint has_forms = vector.sides == 2 and INFO[vector.op].forms != NULL
         cdef int32_t a = self.row_of(vector, 0, has_forms)
         cdef int32_t b = a
-        cdef int32_t out
         cdef void* function
-        cdef int32_t move
         if vector.sides == 2:
             b = self.row_of(vector, 1, has_forms and self.is_row(a))
         self.release(vector)
-        out = self.result(vector)
-        move = M_ROWS
+        cdef int32_t out = self.result(vector)
+        cdef int32_t move = M_ROWS
         if not has_forms and vector.op != OP_NEGATIVE and vector.op != OP_SQUARE:
             self.loop.cost += (COSTLY - 1) * vector.count
         if vector.ufunc_loop != NULL:
@@ -405,7 +397,6 @@ cdef class LoopGenerator:
     cdef int32_t place_of_source(self, VectorOp* vector, Source* source) except -1:
         """Where a source lies that is not gathered."""
         cdef int64_t start = source.start - vector.low * source.stride
-        cdef VectorOp* other
         cdef int32_t at
         if source.view != NULL:
             at = self.loop.add_place(source.of, 0, source.start, 1)
@@ -418,7 +409,7 @@ cdef class LoopGenerator:
             return at
         if source.kind == IN_SLOT:
             return self.loop.add_place(SLOTS, 0, start, source.stride)
-        other = &self.vectors[source.of]
+        cdef VectorOp* other = &self.vectors[source.of]
         if not self.is_in_row(vector, source):
             at = self.loop.add_place(other.home, 0, other.base + start, source.stride)
             self.loop.places[at].is_truth = other.is_truth

@@ -11,17 +11,17 @@ cimport numpy as cnp
 
 from cpython.object cimport PyObject
 
-from hoad._core.base.blocks cimport give, reserve, take, take_zeroed
+from hoad._core.base.blocks cimport appended, give, required, reserve, take, take_zeroed
 from hoad._core.runtime.engine cimport (
-    ARRAY_STEP, ITEM_STEP, SCALAR_STEP, ArrayStep, GuardCheck, Input, Lowered, Output, Preset, Step, number,
+    ARRAY_STEP, ITEM_STEP, SCALAR_STEP, ArrayStep, GuardCheck, Input, Output, Preset, Step, number,
 )
 from hoad._core.ops.plan cimport Plan, plan_of
 from hoad._core.graph.primitive cimport INFO, K_PUT, K_STRIDED, Signature
 from hoad._core.lower.passes cimport run_passes
 from hoad._core.graph.tape cimport (
     ARITY, AVAL_BOOL, AVAL_FLOAT, F_VALUED, F_WIDE, OP_IDENTITY, OP_INPUT, OP_ITEM, OP_POWER, OP_RESULT, OP_SMOOTH,
-    OP_SQUARE, OP_STOP, AbstractValue, Graph, Guard, Node, Slot, WideNode, aval_of, int32_t, int64_t, node_operands,
-    operand_aval, past_results, uint16_t, uint8_t,
+    OP_SQUARE, OP_STOP, AbstractValue, Guard, Node, Slot, WideNode, aval_of, int64_t, node_operands, operand_aval,
+    past_results, uint16_t, uint8_t,
 )
 
 
@@ -74,13 +74,11 @@ cdef class Lowering:
         self.outside = {}
         self.repeated = {}
         self.free_registers = {}
-        self.states = <uint8_t*>take_zeroed(size + 1)
+        self.states = <uint8_t*>required(take_zeroed(size + 1))
         self.state = self.states + 1
-        self.place = <int32_t*>take(size * sizeof(int32_t))
+        self.place = <int32_t*>required(take(size * sizeof(int32_t)))
         self.n_consts = graph.n_consts
-        self.const_place = <int32_t*>take(max(1, self.n_consts) * sizeof(int32_t))
-        if not (self.states and self.place and self.const_place):
-            raise MemoryError
+        self.const_place = <int32_t*>required(take(max(1, self.n_consts) * sizeof(int32_t)))
         for i in range(size):
             self.place[i] = NONE
         for i in range(self.n_consts):
@@ -216,9 +214,8 @@ cdef class Lowering:
         reserve(<void**>&program.uniform, &program.cap_uniform, program.n_uniform + 1, sizeof(int64_t))
         program.uniform[program.n_uniform] = nbytes if owns or nbytes < 0 else 0
         if program.uniform[program.n_uniform] > 0:
-            reserve(<void**>&program.owned, &program.cap_owned, program.n_owned + 1, sizeof(int32_t))
-            program.owned[program.n_owned] = program.n_uniform
-            program.n_owned += 1
+            (<int32_t*>appended(
+                <void**>&program.owned, &program.cap_owned, &program.n_owned, sizeof(int32_t)))[0] = program.n_uniform
         program.n_uniform += 1
         return program.n_uniform - 1
 
@@ -238,13 +235,12 @@ cdef class Lowering:
         """A register that holds this value before the run, or zeros that lie nowhere, for no array."""
         cdef Lowered program = self.program
         cdef int32_t register = self.new_register(aval, False, False)
-        reserve(<void**>&program.presets, &program.cap_presets, program.n_presets + 1, sizeof(Preset))
+        cdef Preset* preset = <Preset*>appended(
+            <void**>&program.presets, &program.cap_presets, &program.n_presets, sizeof(Preset))
         if aval > AVAL_BOOL and slot.o != NULL:
             program.alive.append(<object>slot.o)
             slot.o = <PyObject*>cnp.PyArray_DATA(<cnp.ndarray>slot.o)
-        program.presets[program.n_presets].register = register
-        program.presets[program.n_presets].value = slot
-        program.n_presets += 1
+        preset.register, preset.value = register, slot
         return register
 
     cdef inline int32_t register_of(self, int32_t operand) except? -2147483648:
@@ -261,14 +257,13 @@ cdef class Lowering:
     cdef int32_t known_register(self, int32_t operand) except? -2147483648:
         """A register for a constant, or for a node whose value is taken without a step."""
         cdef Slot slot
-        cdef int32_t register
         if operand < 0:
             slot = self.graph.consts[~operand].value
         else:
             if not self.graph.nodes[operand].flags & F_VALUED:
                 raise NoValueError(f"node {operand} has no value and is not computed; this is an error in hoad")
             slot = self.graph.slots[operand]
-        register = self.preset(operand_aval(self.graph, operand), slot)
+        cdef int32_t register = self.preset(operand_aval(self.graph, operand), slot)
         if operand >= self.low:
             self.place[operand - self.low] = register
         elif operand < 0:
@@ -281,13 +276,12 @@ cdef class Lowering:
         """The varying register (plain number) of a scalar operand, repeated over the lanes if it is uniform."""
         cdef Lowered program = self.program
         cdef int32_t register = self.register_of(operand)
-        cdef int32_t lanes
         if register < 0:
             return ~register
         known = self.repeated.get(register)
         if known is not None:
             return <int32_t>known
-        lanes = ~self.new_register(0, True, True)
+        cdef int32_t lanes = ~self.new_register(0, True, True)
         reserve(<void**>&program.broadcasts, &program.cap_broadcasts, 2 * program.n_broadcasts + 2, sizeof(int32_t))
         program.broadcasts[2 * program.n_broadcasts] = register
         program.broadcasts[2 * program.n_broadcasts + 1] = lanes
@@ -302,9 +296,7 @@ cdef class Lowering:
         cdef int32_t size = max(1, self.high - self.low)
         cdef int32_t i, k, n
         cdef const int32_t* operands
-        self.last = <int32_t*>take_zeroed(size * sizeof(int32_t))
-        if self.last == NULL:
-            raise MemoryError
+        self.last = <int32_t*>required(take_zeroed(size * sizeof(int32_t)))
         for i in range(self.low, self.high):
             if self.state[i - self.low] & NEEDED and self.state[i - self.low] & VARIES:
                 operands = node_operands(self.graph, i, &n)
@@ -354,9 +346,7 @@ cdef class Lowering:
 
     cdef Step* new_step(self) except NULL:
         cdef Lowered program = self.program
-        reserve(<void**>&program.steps, &program.cap_steps, program.n_steps + 1, sizeof(Step))
-        program.n_steps += 1
-        return &program.steps[program.n_steps - 1]
+        return <Step*>appended(<void**>&program.steps, &program.cap_steps, &program.n_steps, sizeof(Step))
 
     cdef int lower_nodes(self, bint varies) except -1:
         """Steps for the needed nodes that vary, or for those that do not."""
@@ -383,8 +373,7 @@ cdef class Lowering:
 
     cdef int lower_node(self, int32_t i, bint varies) except -1:
         cdef Node node = self.graph.nodes[i]
-        cdef int32_t a, b, out
-        cdef Step* step
+        cdef int32_t a, b
         if node.op == OP_INPUT:
             raise NoValueError(f"input {i} of this program was given no value; this is an error in hoad")
         if node.op == OP_IDENTITY or node.op == OP_STOP or node.op == OP_SMOOTH:
@@ -404,9 +393,9 @@ cdef class Lowering:
             b = self.lane_register(node.b) if ARITY[node.op] == 2 else a
         if varies:
             self.release_operands(i)        # numbers may be replaced lane by lane
-        out = self.computed_register(0, varies)
+        cdef int32_t out = self.computed_register(0, varies)
         self.place[i - self.low] = out
-        step = self.new_step()
+        cdef Step* step = self.new_step()
         step.op = self.operation(&node)
         step.form = ITEM_STEP if node.op == OP_ITEM else SCALAR_STEP
         step.a = a
@@ -427,12 +416,11 @@ cdef class Lowering:
         cdef uint16_t op = self.operation(node)
         cdef int32_t a = self.register_of(node.a)
         cdef int32_t b = self.register_of(node.b) if ARITY[op] == 2 else a
-        cdef Step* step
         reserve(<void**>&program.uniform, &program.cap_uniform, program.n_uniform + 1, sizeof(int64_t))
         reserve(<void**>&program.steps, &program.cap_steps, program.n_steps + 1, sizeof(Step))
         program.uniform[program.n_uniform] = -1
         self.place[i - self.low] = program.n_uniform
-        step = &program.steps[program.n_steps]
+        cdef Step* step = &program.steps[program.n_steps]
         step.op = op
         step.form = SCALAR_STEP
         step.a = a
@@ -446,26 +434,20 @@ cdef class Lowering:
         cdef Lowered program = self.program
         cdef WideNode* wide = &self.graph.wide_nodes[self.graph.nodes[i].a]
         cdef Slot nowhere
-        cdef Signature sig
-        cdef Plan plan
         cdef int32_t k
         cdef int32_t count = wide.count
         cdef int32_t first = wide.first
-        cdef int32_t nout
-        cdef int32_t at
-        cdef Step* step
-        cdef ArrayStep* array_step
         if self.graph.nodes[i].op == OP_RESULT:
             raise RuntimeError(f"node {i} is a further result of a node that was not lowered; this is an error in hoad")
-        sig = <Signature>wide.sig
-        plan = plan_of(sig)
+        cdef Signature sig = <Signature>wide.sig
+        cdef Plan plan = plan_of(sig)
         if plan.is_copy:        # the value under another shape
             self.place[i - self.low] = self.register_of(self.graph.pool[first])
             return 0
-        nout = sig.primitive.nout
+        cdef int32_t nout = sig.primitive.nout
         program.alive.append(plan)
         program.worth = max(program.worth, 0 if plan.native is None else plan.native.worth)
-        at = program.n_places
+        cdef int32_t at = program.n_places
         reserve(<void**>&program.places, &program.cap_places, at + count + nout, sizeof(int32_t))
         reserve(<void**>&program.truths, &program.cap_truths, program.cap_places, 1)
         program.n_places += count + nout
@@ -477,19 +459,18 @@ cdef class Lowering:
         for k in range(nout):
             self.place[i + k - self.low] = self.computed_register(operand_aval(self.graph, i + k), varies)
             self.set_place(at + count + k, i + k)
-        reserve(<void**>&program.array_steps, &program.cap_array_steps, program.n_array_steps + 1, sizeof(ArrayStep))
-        array_step = &program.array_steps[program.n_array_steps]
+        cdef ArrayStep* array_step = <ArrayStep*>appended(
+            <void**>&program.array_steps, &program.cap_array_steps, &program.n_array_steps, sizeof(ArrayStep))
         array_step.plan = <void*>plan
         array_step.n_in = count
         array_step.n_out = nout
         array_step.first = at
-        step = self.new_step()
+        cdef Step* step = self.new_step()
         step.op = self.graph.nodes[i].op
         step.form = ARRAY_STEP
-        step.a = program.n_array_steps
+        step.a = program.n_array_steps - 1
         step.b = 0
         step.out = 0
-        program.n_array_steps += 1
         return 0
 
     cdef bint is_blank(self, int32_t operand):
@@ -550,8 +531,8 @@ cdef class Lowering:
             guard = &self.graph.guards[k]
             if not (self.low <= guard.node and self.state[guard.node - self.low] & DEPENDS):
                 continue
-            reserve(<void**>&program.checks, &program.cap_checks, program.n_checks + 1, sizeof(GuardCheck))
-            check = &program.checks[program.n_checks]
+            check = <GuardCheck*>appended(
+                <void**>&program.checks, &program.cap_checks, &program.n_checks, sizeof(GuardCheck))
             check.register = self.register_of(guard.node)
             check.guard = k
             check.expected = guard.expected
@@ -561,7 +542,6 @@ cdef class Lowering:
                 program.alive.append(<object>guard.expected.o)
                 check.expected.o = <PyObject*>cnp.PyArray_DATA(<cnp.ndarray>guard.expected.o)
                 check.nbytes = aval.size * aval.itemsize
-            program.n_checks += 1
         return 0
 
 
@@ -593,8 +573,6 @@ cpdef Lowered lower(Graph graph, list outputs, list inputs, list varying, int32_
         has no inputs.
     """
     cdef int32_t high = start
-    cdef Lowering lowering
-    cdef Lowered program
     for i in outputs + inputs:
         high = max(high, <int32_t>i + 1)
     for i in range(guards):
@@ -602,7 +580,7 @@ cpdef Lowered lower(Graph graph, list outputs, list inputs, list varying, int32_
     high = past_results(graph, high)
     if not inputs and not guards and are_valued(graph, outputs):
         start = high        # and no node is looked at
-    lowering = Lowering(graph, start, high, keep)
+    cdef Lowering lowering = Lowering(graph, start, high, keep)
     lowering.mark(outputs, inputs, varying, guards)
     if keep or once:
         lowering.compute_numbers()
@@ -617,7 +595,7 @@ cpdef Lowered lower(Graph graph, list outputs, list inputs, list varying, int32_
     lowering.place_outputs(outputs)
     if guards:
         lowering.place_checks(guards)
-    program = lowering.program
+    cdef Lowered program = lowering.program
     program.has_lanes = any(varying)
     lowering = None         # what follows has use for its tables
     if not keep:

@@ -22,7 +22,7 @@ cimport cython
 
 from libc.math cimport sqrt
 
-from hoad._core.base.blocks cimport give, take_zeroed
+from hoad._core.base.blocks cimport give, required, take_zeroed
 from hoad._core.graph.primitive cimport K_STRIDED, K_UFUNC, Signature, primitive_of
 from hoad._core.graph.tape cimport (
     OP_BROADCAST_TO, OP_MATMUL, OP_MULTIPLY, OP_SUM, OP_TRANSPOSE, AbstractValue, int32_t, int64_t, intern_aval,
@@ -63,10 +63,8 @@ cdef class MatmulRewrite:
         self.steps = StepList()
         self.found, self.dropped = {}, set()
         self.registers = max(program.n_uniform, 1)
-        self.uses = <int32_t*>take_zeroed(self.registers * sizeof(int32_t))
-        self.maker = <int32_t*>take_zeroed(self.registers * sizeof(int32_t))
-        if not (self.uses and self.maker):
-            raise MemoryError
+        self.uses = <int32_t*>required(take_zeroed(self.registers * sizeof(int32_t)))
+        self.maker = <int32_t*>required(take_zeroed(self.registers * sizeof(int32_t)))
 
     def __dealloc__(self):
         give(self.uses, self.registers * sizeof(int32_t))
@@ -107,7 +105,6 @@ cdef class MatmulRewrite:
     cdef int consider(self, int32_t i) except -1:
         """Note what takes the place of a sum, if it is one of products and that pays."""
         cdef Signature summing = signature_at(self.program, i)
-        cdef Signature sig
         cdef AbstractValue product = summing.avals[0]
         cdef int32_t made = self.place(i, 0)
         cdef int32_t by = self.maker_of(made)
@@ -115,7 +112,7 @@ cdef class MatmulRewrite:
         cdef bint of_rows
         if product.size < SMALLEST or by < 0 or self.uses[made] != 1 or self.program.steps[by].op != OP_MULTIPLY:
             return 0
-        sig = signature_at(self.program, by)
+        cdef Signature sig = signature_at(self.program, by)
         if product.dtype.char not in "fd" or any([(<AbstractValue>aval).dtype != product.dtype for aval in sig.avals]):
             return 0        # BLAS has no others
         if ((<AbstractValue>sig.results[0]).shape != product.shape
@@ -209,7 +206,6 @@ cdef class MatmulRewrite:
     cdef int32_t arranged(
             self, int32_t register, AbstractValue product, list kinds, tuple order, list steps) except? -2147483648:
         """The register that has an operand with its axes in the order of these kinds; what makes it goes to `steps`."""
-        cdef int32_t made
         axes = [axis for axis, kind in enumerate(kinds) if kind in order]
         walk = stretches([kinds[axis] for axis in axes])
         if walk == [kind for kind in order if kind in walk]:
@@ -224,7 +220,7 @@ cdef class MatmulRewrite:
                 sides.append(kinds[axis])
         turned = tuple(sorted(range(len(sides)), key=lambda k: order.index(sides[k])))
         aval = intern_aval(product.dtype, tuple(shape))
-        made = new_buffer(self.program, aval)
+        cdef int32_t made = new_buffer(self.program, aval)
         steps.append((primitive_of(OP_TRANSPOSE), (turned,), [aval], [register, made]))
         return made
 

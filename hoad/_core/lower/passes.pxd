@@ -1,5 +1,3 @@
-"""The passes over the steps of a program that is run again and again."""
-
 from hoad._core.runtime.engine cimport Lowered
 
 cdef int run_passes(Lowered program, bint once) except -1

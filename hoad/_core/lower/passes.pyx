@@ -1,6 +1,6 @@
 """The passes over the steps of a program that is run again and again: which there are, and in which order."""
 
-from hoad._core.base.blocks cimport give, take_zeroed
+from hoad._core.base.blocks cimport give, required, take_zeroed
 from hoad._core.graph.tape cimport OP_ASSEMBLE, AbstractValue, int32_t, int64_t
 from hoad._core.lower.cse cimport merge_equal_steps
 from hoad._core.lower.matmul_rewrite cimport rewrite_as_matmuls
@@ -21,17 +21,13 @@ cdef int run_passes(Lowered program, bint once) except -1:
 
     What runs but once is not changed unless its arrays are large: to arrange a step takes longer than to do it.
     """
-    cdef int32_t registers
-    cdef int32_t* reads
     if once and bytes_of_arrays(program) < WORTHWHILE:
         return 0
     merge_equal_steps(program)
     rewrite_as_matmuls(program)
     eliminate_transposes(program)
-    registers = program.n_uniform       # before fused loops had theirs
-    reads = <int32_t*>take_zeroed(2 * <int64_t>registers * sizeof(int32_t))
-    if reads == NULL:
-        raise MemoryError
+    cdef int32_t registers = program.n_uniform       # before fused loops had theirs
+    cdef int32_t* reads = <int32_t*>required(take_zeroed(2 * <int64_t>registers * sizeof(int32_t)))
     try:
         count_reads(program, reads)
         vectorize(program)

@@ -1,5 +1,3 @@
-"""What the passes over the steps of a program share."""
-
 from hoad._core.graph.primitive cimport Primitive
 from hoad._core.graph.tape cimport AbstractValue, int32_t
 from hoad._core.runtime.engine cimport Lowered, Step

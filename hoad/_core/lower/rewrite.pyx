@@ -1,6 +1,6 @@
 """What the passes over the steps of a program share: reads that are counted, steps and registers that are added."""
 
-from hoad._core.base.blocks cimport reserve
+from hoad._core.base.blocks cimport appended, reserve
 from hoad._core.graph.primitive cimport Signature, signature
 from hoad._core.graph.tape cimport ARITY, AVAL_BOOL, int64_t
 from hoad._core.ops.plan cimport Plan, plan_of
@@ -38,48 +38,41 @@ cdef inline void count_read(int32_t register, int32_t* reads) noexcept:
 cdef Step new_array_step(Lowered program, Primitive primitive, params, list avals, list registers) except *:
     """A further step on arrays, of few operands and one result: the registers of these, then of that."""
     cdef int32_t numbers[MOST_OPERANDS]
-    cdef ArrayStep* made
-    cdef Signature sig
-    cdef Plan plan
     cdef Step step
     cdef int32_t k
     for k in range(len(avals)):
         numbers[k] = (<AbstractValue>avals[k]).number
-    sig = signature(primitive, params, numbers, len(avals))
-    plan = plan_of(sig)
+    cdef Signature sig = signature(primitive, params, numbers, len(avals))
+    cdef Plan plan = plan_of(sig)
     program.alive.append(plan)
-    reserve(<void**>&program.array_steps, &program.cap_array_steps, program.n_array_steps + 1, sizeof(ArrayStep))
     reserve(<void**>&program.places, &program.cap_places, program.n_places + len(registers), sizeof(int32_t))
     reserve(<void**>&program.truths, &program.cap_truths, program.n_places + len(registers), 1)
-    made = &program.array_steps[program.n_array_steps]
+    cdef ArrayStep* made = <ArrayStep*>appended(
+        <void**>&program.array_steps, &program.cap_array_steps, &program.n_array_steps, sizeof(ArrayStep))
     made.plan, made.n_in, made.n_out, made.first = <void*>plan, len(avals), 1, program.n_places
     for aval, register in zip([*avals, sig.results[0]], registers):
         program.places[program.n_places] = register
         program.truths[program.n_places] = (<AbstractValue>aval).number == AVAL_BOOL
         program.n_places += 1
-    step.op, step.form, step.out, step.a, step.b = primitive.op, ARRAY_STEP, 0, program.n_array_steps, 0
-    program.n_array_steps += 1
+    step.op, step.form, step.out, step.a, step.b = primitive.op, ARRAY_STEP, 0, program.n_array_steps - 1, 0
     return step
 
 
 cdef int32_t new_buffer(Lowered program, AbstractValue aval) except? -2147483648:
     """The register of an array, with a buffer of its own."""
     reserve(<void**>&program.uniform, &program.cap_uniform, program.n_uniform + 1, sizeof(int64_t))
-    reserve(<void**>&program.owned, &program.cap_owned, program.n_owned + 1, sizeof(int32_t))
     program.uniform[program.n_uniform] = (max(aval.size * aval.itemsize, 1) + 15) & ~<int64_t>15
-    program.owned[program.n_owned] = program.n_uniform
-    program.n_owned += 1
+    (<int32_t*>appended(
+        <void**>&program.owned, &program.cap_owned, &program.n_owned, sizeof(int32_t)))[0] = program.n_uniform
     program.n_uniform += 1
     return program.n_uniform - 1
 
 
 cdef int32_t add_preset(Lowered program, double value) except -1:
     """The register of a number that is there before the program runs."""
-    cdef Preset* preset
-    reserve(<void**>&program.presets, &program.cap_presets, program.n_presets + 1, sizeof(Preset))
-    preset = &program.presets[program.n_presets]
+    cdef Preset* preset = <Preset*>appended(
+        <void**>&program.presets, &program.cap_presets, &program.n_presets, sizeof(Preset))
     preset.register, preset.value.d = program.n_uniform, value
-    program.n_presets += 1
     more_registers(program, 1)
     return preset.register
 

@@ -1,5 +1,3 @@
-"""Superword-level parallelism: which steps on single numbers are done together."""
-
 from libc.stdint cimport int32_t
 
 from hoad._core.runtime.engine cimport Lowered

@@ -9,7 +9,7 @@ cimport cython
 
 from libc.string cimport memset
 
-from hoad._core.base.blocks cimport give, take, take_zeroed
+from hoad._core.base.blocks cimport give, required, take, take_zeroed
 from hoad._core.graph.tape cimport ARITY, int64_t, uint64_t
 from hoad._core.ops.plan cimport Plan
 from hoad._core.runtime.engine cimport ARRAY_STEP, ITEM_STEP, SCALAR_STEP, ArrayStep, Step
@@ -59,9 +59,7 @@ cdef class Grouping:
     def __cinit__(self, Lowered program):
         self.program, self.steps = program, program.steps
         self.n, self.registers = program.first_varying, program.n_uniform
-        self.level = <int32_t*>take_zeroed(self.registers * sizeof(int32_t))
-        if self.level == NULL:
-            raise MemoryError
+        self.level = <int32_t*>required(take_zeroed(self.registers * sizeof(int32_t)))
 
     def __dealloc__(self):
         give(self.level, self.registers * sizeof(int32_t))
@@ -73,10 +71,8 @@ cdef class Grouping:
         self.find_levels()
         if numbers < NARROWEST * <int64_t>self.levels:
             return None
-        self.formula = <uint64_t*>take_zeroed(self.registers * sizeof(uint64_t))
-        self.group = <int32_t*>take(self.n * sizeof(int32_t))
-        if not (self.formula and self.group):
-            raise MemoryError
+        self.formula = <uint64_t*>required(take_zeroed(self.registers * sizeof(uint64_t)))
+        self.group = <int32_t*>required(take(self.n * sizeof(int32_t)))
         self.hash_formulas()
         for by_formula in (True, False):    # where formulas differ everywhere, level and operation alone
             self.find_groups(by_formula)
@@ -86,10 +82,9 @@ cdef class Grouping:
 
     cdef inline int32_t result(self, int32_t i, int32_t k=0) noexcept:
         """The register of result k of a step."""
-        cdef ArrayStep* array_step
         if self.steps[i].form != ARRAY_STEP:
             return self.steps[i].out
-        array_step = &self.program.array_steps[self.steps[i].a]
+        cdef ArrayStep* array_step = &self.program.array_steps[self.steps[i].a]
         return self.program.places[array_step.first + array_step.n_in + k]
 
     cdef int find_levels(self) except -1:
@@ -137,12 +132,10 @@ cdef class Grouping:
         cdef int64_t at
         cdef int32_t i
         cdef uint64_t key
-        cdef uint64_t* keys
-        cdef int32_t* numbers
         while size < 2 * self.n:
             size *= 2
-        keys = <uint64_t*>take(size * sizeof(uint64_t))
-        numbers = <int32_t*>take_zeroed(size * sizeof(int32_t))
+        cdef uint64_t* keys = <uint64_t*>take(size * sizeof(uint64_t))
+        cdef int32_t* numbers = <int32_t*>take_zeroed(size * sizeof(int32_t))
         self.n_groups = 0
         try:
             if keys == NULL or numbers == NULL:
@@ -171,9 +164,7 @@ cdef class Grouping:
         """Whether most steps on numbers are in groups that are worth it."""
         cdef int32_t i, g
         cdef int32_t covered = 0
-        cdef int32_t* count = <int32_t*>take_zeroed((self.n_groups + 1) * sizeof(int32_t))
-        if count == NULL:
-            raise MemoryError
+        cdef int32_t* count = <int32_t*>required(take_zeroed((self.n_groups + 1) * sizeof(int32_t)))
         for i in range(self.n):
             if self.group[i] >= 0:
                 count[self.group[i]] += 1
@@ -187,14 +178,12 @@ cdef class Grouping:
         """Put the steps in the order of their groups, and these in the order of their levels."""
         cdef IsomorphicGroups made = IsomorphicGroups.__new__(IsomorphicGroups)
         cdef int32_t i, g, total, count, level
-        cdef int32_t* rank
-        cdef int32_t* first
         cdef int64_t bytes_of_rank = (self.n_groups + 1) * <int64_t>sizeof(int32_t)
         made.n, made.n_groups = self.n, self.n_groups
         made.order = <int32_t*>take(self.n * sizeof(int32_t))
         made.starts = <int32_t*>take_zeroed(bytes_of_rank)
-        rank = <int32_t*>take_zeroed(bytes_of_rank)
-        first = <int32_t*>take_zeroed((self.levels + 1) * sizeof(int32_t))
+        cdef int32_t* rank = <int32_t*>take_zeroed(bytes_of_rank)
+        cdef int32_t* first = <int32_t*>take_zeroed((self.levels + 1) * sizeof(int32_t))
         try:
             if not (made.order and made.starts and rank and first):
                 raise MemoryError

@@ -1,5 +1,3 @@
-"""Transpose elimination: in which order the axes of arrays lie in memory."""
-
 from hoad._core.runtime.engine cimport Lowered
 
 cdef int eliminate_transposes(Lowered program) except -1

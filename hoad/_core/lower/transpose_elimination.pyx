@@ -221,7 +221,6 @@ cdef class TransposeElimination:
 
     cdef int32_t in_order(self, int32_t register, AbstractValue aval, list seen, tuple order) except -1:
         """The register that has an operand whose axes are `seen` in the order of a result."""
-        cdef int32_t made
         lengths = lengths_of(aval.shape)
         asked = among(seen, order)
         own = tuple(range(len(asked)))
@@ -232,7 +231,7 @@ cdef class TransposeElimination:
             return self.in_own_order(register)
         if (register, asked) in self.turned:
             return self.turned[register, asked]
-        made = new_buffer(self.program, aval)
+        cdef int32_t made = new_buffer(self.program, aval)
         self.emit_transpose(memory, aval, lengths, present, asked, made)
         self.turned[register, asked] = made
         return made
@@ -264,7 +263,6 @@ cdef class TransposeElimination:
 
     cdef int32_t in_own_order(self, int32_t register) except? -2147483648:
         """The register that has an array as its shape says."""
-        cdef int32_t made
         cdef Laid found = self.laid.get(register)
         if register < 0 or found is None:
             return register
@@ -273,7 +271,7 @@ cdef class TransposeElimination:
         own = tuple(range(len(found.order)))
         if found.order == own:
             return found.memory
-        made = register if found.memory != register else new_buffer(self.program, found.aval)
+        cdef int32_t made = register if found.memory != register else new_buffer(self.program, found.aval)
         self.emit_transpose(found.memory, found.aval, found.lengths, found.order, own, made)
         self.plain[register] = made
         return made

@@ -10,7 +10,7 @@ cimport cython
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcmp, memset
 
-from hoad._core.base.blocks cimport give, reserve, take_zeroed
+from hoad._core.base.blocks cimport give, required, reserve, take_zeroed
 from hoad._core.graph.primitive cimport INFO, K_GUFUNC, K_STRIDED, Signature
 from hoad._core.graph.tape cimport (
     ARITY, OP_ADD, OP_LOGICAL_NOT, OP_MASK, OP_MATMUL, OP_POWER, OP_SELECT, OP_SQUARE, OP_STRONG_MULTIPLY,
@@ -109,14 +109,11 @@ cdef class Vectorizer(Fusion):
     cdef int make_tables(self) except -1:
         """The tables of what is known of each step; a program that is not changed has none."""
         cdef int32_t i, k
-        cdef int32_t* maker
         cdef ArrayStep* array_step
         cdef int64_t rows = max(self.n, 1)
         cdef int64_t registers = max(self.registers, 1)
         self.block = rows * (3 * sizeof(int32_t) + 2) + 3 * registers * sizeof(int32_t)
-        self.memory = <char*>take_zeroed(self.block)
-        if self.memory == NULL:
-            raise MemoryError
+        self.memory = <char*>required(take_zeroed(self.block))
         self.vector = <int32_t*>self.memory
         self.at = self.vector + rows
         self.stage = self.at + rows
@@ -126,7 +123,7 @@ cdef class Vectorizer(Fusion):
         self.placement = <uint8_t*>(self.number + registers)
         self.loaded = self.placement + rows
         memset(self.vector, 0xFF, rows * sizeof(int32_t))       # NONE
-        maker = self.maker
+        cdef int32_t* maker = self.maker
         for i in range(self.n):
             if self.steps[i].form == ARRAY_STEP:
                 array_step = &self.program.array_steps[self.steps[i].a]
@@ -182,7 +179,7 @@ cdef class Vectorizer(Fusion):
     cdef int split(self, int32_t first, int32_t end) except -1:
         """Make vector operations of a group, or leave it to single steps."""
         cdef int32_t count = end - first
-        cdef int32_t start, stop
+        cdef int32_t stop
         if count < SHORTEST:
             self.leave(first, end)
             return 0
@@ -193,7 +190,7 @@ cdef class Vectorizer(Fusion):
         if self.pieces(count) * WIDEST_CUT > count:
             self.add_vector(first, count, 0, count)
             return 0
-        start = 0
+        cdef int32_t start = 0
         while start < count:
             stop = self.end_of_piece(start, count)
             if stop - start < SHORTEST:
@@ -308,10 +305,9 @@ cdef class Vectorizer(Fusion):
 
     cdef int32_t after(self, int32_t register, bint is_vector) noexcept:
         """The first stage in which a register can be read: odd for a vector operation, even for a single step."""
-        cdef int32_t i
         if register >= self.registers or self.maker[register] == 0:
             return 1 if is_vector else 0
-        i = self.maker[register] - 1
+        cdef int32_t i = self.maker[register] - 1
         if self.placement[i] == AN_ITEM:
             return self.after(self.steps[i].a, is_vector)
         if self.placement[i] == IN_A_VECTOR:
@@ -348,7 +344,6 @@ cdef class Vectorizer(Fusion):
     cdef int read_through_views(self, int32_t i, ArrayStep* step) except -1:
         """Let a matrix product read its operands through views, if BLAS can: a transpose is not copied."""
         cdef Signature sig = (<Plan>step.plan).signature
-        cdef Plan plan
         cdef int32_t k
         if sig.primitive.op != OP_MATMUL or (<Plan>step.plan).kind != K_GUFUNC:
             return 0
@@ -358,7 +353,7 @@ cdef class Vectorizer(Fusion):
                 for view, aval in zip(views, sig.avals)]
         if seen == [None, None]:
             return 0
-        plan = product_of_views(sig, seen)
+        cdef Plan plan = product_of_views(sig, seen)
         self.reads_through_views = True
         self.program.alive.append(plan)
         step.plan = <void*>plan
@@ -370,16 +365,13 @@ cdef class Vectorizer(Fusion):
     cdef object view_of(self, int32_t register, shape):
         """(the register that a view of this shape reads, its strides in bytes); None where there is no such view."""
         cdef int32_t i = self.maker[register] - 1 if 0 <= register < self.registers else -1
-        cdef Plan plan
-        cdef Signature sig
-        cdef int32_t x
         if i < 0 or self.placement[i] != A_VIEW:
             return None
-        plan = <Plan>self.program.array_steps[self.steps[i].a].plan
+        cdef Plan plan = <Plan>self.program.array_steps[self.steps[i].a].plan
         if plan.kind != K_STRIDED:
             return None
-        sig = plan.signature
-        x = self.operand(i, 0)
+        cdef Signature sig = plan.signature
+        cdef int32_t x = self.operand(i, 0)
         found, strides, offset = sig.primitive.function(sig.params, sig.avals[0])
         if offset or tuple(found) != shape or self.program.uniform[x] < 0 or self.number[x]:
             return None
@@ -399,13 +391,11 @@ cdef class Vectorizer(Fusion):
 
     cdef bint place_rows(self, int32_t i, Rowwise rows) except -1:
         """Take a step on arrays into fused loops, if it can be."""
-        cdef VectorOp* vector
-        cdef Plan plan
-        cdef int32_t k, work
+        cdef int32_t k
         cdef int32_t out = self.operand(i, rows.n)
         if self.program.uniform[out] < 0 and rows.form != TOTAL:
             return False                            # a number, in a slot
-        plan = <Plan>self.program.array_steps[self.steps[i].a].plan
+        cdef Plan plan = <Plan>self.program.array_steps[self.steps[i].a].plan
         if rows.of_truths:
             self.note_truths(i)
         for k in range(rows.n):
@@ -421,8 +411,8 @@ cdef class Vectorizer(Fusion):
             return False
         if rows.form == ELEMENTWISE and self.place_number(i, rows, out):
             return True
-        work = SUM if rows.form == TOTAL else SUMS_ALONG if rows.form == SUMS else OPERATION
-        vector = new_vector(self, work, self.steps[i].op, rows.size, rows.n)
+        cdef int32_t work = SUM if rows.form == TOTAL else SUMS_ALONG if rows.form == SUMS else OPERATION
+        cdef VectorOp* vector = new_vector(self, work, self.steps[i].op, rows.size, rows.n)
         for k in range(rows.n):
             self.find_source(&vector.source[k], self.operand(i, k), NULL if rows.form == SUMS else &rows.views[k], 0)
         if rows.form == ELEMENTWISE:
@@ -466,10 +456,9 @@ cdef class Vectorizer(Fusion):
         cdef const char* data = <const char*>program.presets[<int32_t>self.known.pop(register)].value.o
         cdef bint truths = register in self.truths
         cdef int64_t itemsize = 1 if truths else sizeof(double)
-        cdef int32_t number
         if memcmp(data, data + itemsize, (size - 1) * itemsize):
             return 0
-        number = add_preset(program, data[0] if truths else (<const double*>data)[0])
+        cdef int32_t number = add_preset(program, data[0] if truths else (<const double*>data)[0])
         self.number[register] = number + 1
         self.constants[number] = data[0] if truths else (<const double*>data)[0]
         return 0
@@ -483,13 +472,12 @@ cdef class Vectorizer(Fusion):
     cdef int simplify(self, VectorOp* vector) except -1:
         """Let it do the same with less: a square for x ** 2, a selection by c for one by `not c`."""
         cdef Source* source = vector.source
-        cdef VectorOp* made
         if vector.op == OP_POWER and vector.sides == 2 and self.is_constant(&source[1], 2.0):
             vector.op, vector.sides = OP_SQUARE, 1
         if (not (vector.op == OP_STRONG_MULTIPLY or vector.op == OP_MASK or vector.op == OP_SELECT)
                 or not self.is_made_whole(&source[0], vector.count)):
             return 0
-        made = &self.vectors[source[0].of]
+        cdef VectorOp* made = &self.vectors[source[0].of]
         if vector.op == OP_STRONG_MULTIPLY:
             if made.op == OP_MASK and self.is_constant(&made.source[1], 1.0):
                 source[0] = made.source[0]
@@ -796,17 +784,14 @@ cdef class Vectorizer(Fusion):
         cdef int64_t rows = self.n + <int64_t>self.stages + 1
         cdef StepList steps = StepList()
         cdef int32_t* following     # in the same stage, each plus one
-        cdef int32_t* heads
         cdef dict extras = {}
         cdef dict loops = {}
         for i in range(self.n_extra):
             extras.setdefault(self.extra_stage[i], []).append(i)
         for i in range(self.n_loops):
             loops.setdefault(self.loops[i].stage, []).append(i)
-        following = <int32_t*>take_zeroed(rows * sizeof(int32_t))
-        if following == NULL:
-            raise MemoryError
-        heads = following + self.n
+        following = <int32_t*>required(take_zeroed(rows * sizeof(int32_t)))
+        cdef int32_t* heads = following + self.n
         try:
             for i in range(self.n - 1, -1, -1):
                 if self.placement[i] == SINGLE or self.loaded[i]:

@@ -75,11 +75,10 @@ cdef dict SOURCES = {
 
 def cast(AbstractValue x not None, dtype):
     """What converts an operand like x to a dtype, or None."""
-    cdef Cast made
     to = np.dtype(dtype)
     if x.dtype not in SOURCES or to not in (np.float32, np.float64, np.complex64, np.complex128):
         return None
-    made = Cast.__new__(Cast)
+    cdef Cast made = Cast.__new__(Cast)
     made.kind = SOURCES[x.dtype]
     made.step = 2 if to.kind == "c" else 1
     made.is_double = to in (np.float64, np.complex128)

@@ -53,10 +53,9 @@ cdef class Cumsum(NativeCall):
 
 def running_sum(AbstractValue x not None, int axis):
     """What adds up an operand like x along an axis, or None."""
-    cdef Cumsum made
     if x.dtype.char not in "fdFD":
         return None
-    made = Cumsum.__new__(Cumsum)
+    cdef Cumsum made = Cumsum.__new__(Cumsum)
     made.is_double = x.dtype.char in "dD"
     made.numbers = x.size
     made.outer = int(np.prod(x.shape[:axis], dtype=np.int64))

@@ -1,5 +1,3 @@
-"""Computing what is recorded, at once: the values of one node from those of its operands."""
-
 from hoad._core.graph.primitive cimport Primitive, Signature
 from hoad._core.graph.tape cimport Graph, int32_t
 

@@ -5,8 +5,8 @@ import numpy as np
 cimport numpy as cnp
 
 from hoad._core.ops.plan cimport FAILED_SINGULAR, FAILED_WITHIN, Plan, as_value, plan_of, raise_within
-from hoad._core.graph.primitive cimport MOST_RESULTS, Primitive, Signature
-from hoad._core.graph.tape cimport AVAL_BOOL, AVAL_FLOAT, AbstractValue, Graph, Slot, operand_aval
+from hoad._core.graph.primitive cimport MOST_RESULTS
+from hoad._core.graph.tape cimport AVAL_BOOL, AVAL_FLOAT, AbstractValue, Slot, operand_aval
 from hoad._core.base.where cimport here
 
 from hoad.errors import DTypeError
@@ -24,7 +24,6 @@ cdef list compute(Graph graph, Signature sig, const int32_t* operands, int32_t c
     cdef char* truths = few_truths
     cdef int32_t i
     cdef int failure
-    cdef Plan plan
     cdef AbstractValue aval
     cdef list values = []
     cdef object room = None
@@ -42,7 +41,7 @@ cdef list compute(Graph graph, Signature sig, const int32_t* operands, int32_t c
         else:
             values.append(None)
             places[i] = <char*>&scalars[i]
-    plan = plan_of(sig)
+    cdef Plan plan = plan_of(sig)
     if plan.native is None:
         failure = plan.run(at, places, 1)
     else:

@@ -14,14 +14,14 @@ from libc.string cimport memcpy, memset
 
 cimport numpy as cnp
 
+from hoad._core.base.blocks cimport required
 from hoad._core.base.call_watch cimport unwatched
 from hoad._core.graph.primitive cimport (
     INFO, K_CONCATENATE, K_GATHER, K_GUFUNC, K_NATIVE, K_PUT, K_PYTHON, K_REDUCE, K_STRIDED, K_STRUCTURE, K_UFUNC,
-    Primitive, Signature,
 )
-from hoad._core.graph.tape cimport AVAL_BOOL, OP_INV, OP_MATMUL, OP_SOLVE, AbstractValue
+from hoad._core.graph.tape cimport AVAL_BOOL, OP_INV, OP_MATMUL, OP_SOLVE
 from hoad._core.base.threads cimport share
-from hoad._core.kernels.vector cimport Kernel1, Kernel2, is_faster
+from hoad._core.kernels.vector cimport Kernel1, is_faster
 
 from hoad.errors import RuleError, count as counted
 
@@ -71,10 +71,7 @@ cdef inline int32_t rows_at_once(int64_t numbers, int32_t lanes) noexcept nogil:
 
 
 cdef void* table(Py_ssize_t count, size_t itemsize) except NULL:
-    cdef void* rows = PyMem_RawCalloc(max(count, 1), itemsize)
-    if rows == NULL:
-        raise MemoryError
-    return rows
+    return required(PyMem_RawCalloc(max(count, 1), itemsize))
 
 
 cdef cnp.npy_intp* integers(object values) except NULL:
@@ -89,8 +86,8 @@ cdef cnp.npy_intp* integers(object values) except NULL:
     return rows
 
 
-def contiguous_strides(shape, itemsize):
-    """Bytes between neighbours along each axis of a C-contiguous array."""
+def contiguous_strides(shape, itemsize=1):
+    """Bytes, or items, between neighbours along each axis of a C-contiguous array."""
     strides = []
     step = itemsize
     for n in reversed(shape):
@@ -393,7 +390,6 @@ cdef class Plan:
         cdef cnp.npy_intp n = self.core_dims[0]
         cdef int32_t rows = 1
         cdef int k
-        cdef Kernel2 form
         if self.ndim or self.empty:
             return False
         for k in range(self.nop):
@@ -401,7 +397,7 @@ cdef class Plan:
             if n > 1 and moves[k] != n * steps[k]:
                 rows = lanes
         n *= lanes // rows
-        form = self.form_for(steps)
+        cdef Kernel2 form = self.form_for(steps)
         if form == NULL and rows == 1:
             self.loop(at, &n, steps, self.data)
         if form == NULL:
@@ -428,12 +424,11 @@ cdef class Plan:
         cdef cnp.npy_intp* own = self.core_steps + 3
         cdef int left = 0 if moves[1] == 0 and self.core_dims[1] == 1 else 1    # which factor has rows for lanes
         cdef int right = 1 - left
-        cdef int32_t rows
         cdef int32_t first = 0
         if moves[left] == 0 or moves[right] != 0 or self.core_dims[1 if left == 0 else 3] != 1 or self.empty:
             return False
         dims[0], dims[2], dims[3] = 1, self.core_dims[2], self.core_dims[3 if left == 0 else 1]
-        rows = rows_at_once(<int64_t>dims[2] * dims[3], lanes)
+        cdef int32_t rows = rows_at_once(<int64_t>dims[2] * dims[3], lanes)
         steps[0] = steps[1] = steps[2] = 0
         steps[3], steps[4] = moves[left], own[1] if left == 0 else own[2]
         steps[5], steps[6] = (own[2], own[3]) if left == 0 else (own[1], own[0])
@@ -790,12 +785,11 @@ def matmul_steps(Signature sig, steps):
 
 cdef object as_value(AbstractValue aval, char* at):
     """The value in a buffer as a Python function receives it: float, bool, or an ndarray of its own."""
-    cdef object array
     if aval.number == 0:
         return (<double*>at)[0]
     if aval.number == 1:
         return bool((<char*>at)[0])
-    array = np.empty(aval.shape, aval.dtype)
+    cdef object array = np.empty(aval.shape, aval.dtype)
     memcpy(cnp.PyArray_DATA(<cnp.ndarray>array), at, aval.size * aval.itemsize)
     return array
 

@@ -8,8 +8,8 @@ from libc.string cimport memcpy
 
 cimport numpy as cnp
 
-from hoad._core.base.blocks cimport give, take
-from hoad._core.runtime.engine cimport GuardCheck, Lowered, Registers
+from hoad._core.base.blocks cimport give, required, take
+from hoad._core.runtime.engine cimport GuardCheck, Registers
 from hoad._core.graph.primitive cimport Primitive, primitive_of
 from hoad._core.graph.reach cimport mark_dependents
 from hoad._core.graph.tape cimport (
@@ -31,7 +31,7 @@ cdef int settle(Lowered program, list values) except -1:
     cdef int64_t size = program.workspace_size(1)
     cdef list held = program.converted(values, 1)
     cdef uint8_t[::1] gridded = on_grids(program.graph)
-    cdef char* memory = <char*>take(size)
+    cdef char* memory = <char*>required(take(size))
     cdef Registers work
     cdef cnp.ndarray found
     cdef Guard* guard
@@ -39,8 +39,6 @@ cdef int settle(Lowered program, list values) except -1:
     cdef AbstractValue aval
     cdef int32_t i
     cdef int code
-    if memory == NULL:
-        raise MemoryError
     try:
         program.lay_out(memory, 1, &work)
         program.place_inputs(held, &work)

@@ -1,5 +1,3 @@
-"""A derivative being taken, and tapes growing on sealed ones."""
-
 from typing import Any, Final
 
 import numpy as np
@@ -16,19 +14,13 @@ from hoad._core.trace.traced import Array, Scalar
 SYMBOLIC_ZERO: Final[int]
 
 class Recording:
-    """One derivative being taken."""
-
     def __init__(
         self, outer: Graph | None = None, valued: bool = True, apart: bool = False, repeated: bool = False
     ) -> None: ...
-    @property
-    def graph(self) -> Graph: ...
-    @property
-    def nested(self) -> bool: ...
-    @property
-    def inputs(self) -> list[int]: ...
-    @property
-    def start(self) -> int: ...
+    graph: Final[Graph]
+    nested: Final[bool]
+    inputs: Final[list[int]]
+    start: Final[int]
     @property
     def alive(self) -> int: ...
     @property
@@ -60,15 +52,11 @@ class Recording:
     def keep(self) -> None: ...
 
 class Extension:
-    """A new tape growing on a sealed one."""
-
     def __init__(
         self, graph: Graph, end: int, guards: int, simplify: bool = True, apart: bool = False, repeated: bool = False
     ) -> None: ...
-    @property
-    def graph(self) -> Graph: ...
-    @property
-    def start(self) -> int: ...
+    graph: Final[Graph]
+    start: Final[int]
     @property
     def size(self) -> int: ...
     @property
@@ -97,8 +85,6 @@ def lowered(
 ) -> Lowered: ...
 
 class differentiating:
-    """One derivative: what is recorded inside belongs to it."""
-
     def __init__(
         self, nested: bool = True, valued: bool = True, apart: bool = False, repeated: bool = False
     ) -> None: ...

@@ -17,7 +17,7 @@ from hoad._core.runtime.engine cimport Lowered
 from hoad._core.lower.lower cimport lower
 from hoad._core.trace.coerce cimport operand_of
 from hoad._core.graph.primitive cimport INFO, K_PYTHON, primitive_of
-from hoad._core.graph.reach cimport mark_dependents, mark_needed, marks_in
+from hoad._core.graph.reach cimport dependents, mark_dependents, mark_needed, marks_in
 from hoad._core.trace.errors cimport note_origin
 from hoad._core.graph.subgraph cimport Subgraph, cut, drop_guards, keep_constants
 from hoad._core.record.guard_calibration cimport settle
@@ -89,12 +89,7 @@ cdef class Recording:
 
     def depends(self, int operand, int node):
         """Whether an operand can be reached from a node."""
-        cdef bytearray reached = bytearray(max(operand - node + 1, 1))
-        if operand < node:
-            return False
-        reached[0] = 1
-        mark_dependents(self.graph, node, operand + 1, marks_in(reached))
-        return bool(reached[operand - node])
+        return operand >= node and bool(dependents(self.graph, node, operand + 1, (node,))[operand - node])
 
     def operand(self, value):
         """The operand of any value: a node, or a constant."""
@@ -126,7 +121,6 @@ cdef class Recording:
         cdef object dtype = aval.dtype if aval.inexact else np.dtype(np.float64)
         cdef cnp.ndarray offsets = np.arange(offset, aval.size if step else offset + 1, step or 1)
         cdef int32_t one = self.graph.const_object(np.array(value, dtype))
-        cdef int32_t[::1] ones
         if aval.ndim == 0:
             return one
         if not aval.is_float64:
@@ -134,7 +128,7 @@ cdef class Recording:
             one = self.graph.const_object(np.full(len(offsets), value, dtype))
             return assemble(builder, intern_aval(dtype, aval.shape).number, &one, 1, np.zeros(0, dtype=np.int64),
                             (place,))
-        ones = np.full(len(offsets), one, dtype=np.int32)
+        cdef int32_t[::1] ones = np.full(len(offsets), one, dtype=np.int32)
         return assemble(builder, aval.number, &ones[0], len(offsets), offsets, ())
 
     def unit_at(self, int like, int place, int step, value=1.0):
@@ -223,14 +217,13 @@ cdef class Recording:
         cdef int32_t start = self.scope.start
         cdef int32_t i
         cdef int32_t last = start - 1
-        cdef bytearray needed
         for i in operands:
             if 0 <= i < start:
                 return True
             last = max(last, i)
         if last < start:
             return False
-        needed = bytearray(last - start + 3)
+        cdef bytearray needed = bytearray(last - start + 3)
         for i in operands:
             if i >= start:
                 needed[i - start + 2] = 1
@@ -278,10 +271,7 @@ cdef class Recording:
     cdef int note_body(self) except -1:
         """Note which nodes of a body that ends are those of its first step alone: traced values of it are alive."""
         cdef int32_t start = self.scope.start
-        cdef bytearray varying = bytearray(self.graph.size - start)
-        for i in self.inputs:
-            varying[i - start] = 1
-        mark_dependents(self.graph, start, self.graph.size, marks_in(varying))
+        cdef bytearray varying = dependents(self.graph, start, self.graph.size, self.inputs)
         self.graph.bodies = self.graph.bodies or []
         self.graph.bodies.append((start, bytes(varying), here()))
         return 0
@@ -361,11 +351,8 @@ def is_pointwise(Graph graph, int start, list inputs, int output):
     """Whether everything between `inputs` and `output` acts element by element."""
     cdef int32_t i
     cdef int32_t high = max(inputs + [output]) + 1
-    cdef bytearray depends = bytearray(high - start)
+    cdef bytearray depends = dependents(graph, start, high, inputs)
     cdef uint16_t op
-    for i in inputs:
-        depends[i - start] = 1
-    mark_dependents(graph, start, high, marks_in(depends))
     for i in set(range(start, high)).difference(inputs):
         op = graph.nodes[i].op
         if depends[i - start] and not (
@@ -381,11 +368,8 @@ def takes_apart(Graph graph, int start, list inputs, int output):
     cdef int32_t i, k, n
     cdef const int32_t* operands
     cdef int32_t high = max(inputs + [output]) + 1
-    cdef bytearray depends = bytearray(high - start)
+    cdef bytearray depends = dependents(graph, start, high, inputs)
     cdef AbstractValue aval
-    for i in inputs:
-        depends[i - start] = 1
-    mark_dependents(graph, start, high, marks_in(depends))
     for i in range(start, output + 1):
         aval = aval_of(operand_aval(graph, i))
         operands = node_operands(graph, i, &n)
@@ -410,13 +394,11 @@ def inline(Graph source, list outputs, list inputs, list values):
     The numbers of `outputs` and `inputs` are those of a sealed graph; the result is traced in the running one.
     """
     cdef Graph graph = None
-    cdef RuleTemplate template
-    cdef Builder builder
     for value in values:
         if is_traced(value):
             graph = graph_of(value)
-    builder = Builder(graph, simplify=False)
-    template = RuleTemplate.__new__(RuleTemplate)
+    cdef Builder builder = Builder(graph, simplify=False)
+    cdef RuleTemplate template = RuleTemplate.__new__(RuleTemplate)
     template.graph = source
     template.finish(outputs)
     leaves = [operand_of(graph, value) for value in values]
@@ -557,18 +539,14 @@ cdef bint is_large(Graph graph, int32_t i) noexcept:
 
 
 cdef int drop_arrays(Graph graph) except -1:
-    cdef bytearray depends          # on the inputs
     cdef int32_t i
     for i in range(graph.size if graph.has_objects else 0):
         if is_large(graph, i):
             break
     else:
         return 0
-    depends = bytearray(graph.size)
-    for i in range(graph.size):
-        if graph.nodes[i].op == OP_INPUT:
-            depends[i] = 1
-    mark_dependents(graph, 0, graph.size, marks_in(depends))
+    inputs = [i for i in range(graph.size) if graph.nodes[i].op == OP_INPUT]
+    cdef bytearray depends = dependents(graph, 0, graph.size, inputs)
     for i in range(graph.size):
         if depends[i] and is_large(graph, i):
             Py_XDECREF(graph.slots[i].o)

@@ -1,5 +1,3 @@
-"""How operations on arrays go through fused loops: which of their operands lie how."""
-
 cimport cython
 
 from libc.stdint cimport int32_t, int64_t

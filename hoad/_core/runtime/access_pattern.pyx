@@ -8,11 +8,11 @@ cimport cython
 
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc
 
-from hoad._core.ops.plan cimport Plan
+from hoad._core.base.blocks cimport required
 from hoad._core.graph.primitive cimport (
     INFO, K_CONCATENATE, K_NATIVE, K_REDUCE, K_STRIDED, K_STRUCTURE, K_UFUNC, Signature,
 )
-from hoad._core.graph.tape cimport ARITY, AVAL_FLOAT, OP_ASTYPE, OP_MASK, OP_SELECT, AbstractValue
+from hoad._core.graph.tape cimport ARITY, AVAL_FLOAT, OP_ASTYPE, OP_MASK, OP_SELECT
 
 from hoad._core.ops.plan import broadcast_strides, contiguous_strides, merge
 
@@ -40,9 +40,7 @@ cdef int set_view(Rowwise rows, int k, int64_t offset, object dims, object strid
     cdef int d
     view.offset = offset
     view.ndim = len(dims)
-    view.dims = <int64_t*>PyMem_RawMalloc(max(2 * view.ndim, 1) * sizeof(int64_t))
-    if view.dims == NULL:
-        raise MemoryError
+    view.dims = <int64_t*>required(PyMem_RawMalloc(max(2 * view.ndim, 1) * sizeof(int64_t)))
     view.strides = view.dims + view.ndim
     view.count = 1
     for d in range(view.ndim):
@@ -56,9 +54,7 @@ cdef Rowwise made(int form, int n, int64_t size):
     cdef Rowwise row = Rowwise.__new__(Rowwise)
     row.form = form
     row.size = size
-    row.views = <AccessPattern*>PyMem_RawCalloc(max(n, 1), sizeof(AccessPattern))
-    if row.views == NULL:
-        raise MemoryError
+    row.views = <AccessPattern*>required(PyMem_RawCalloc(max(n, 1), sizeof(AccessPattern)))
     row.n = n
     return row
 
@@ -115,14 +111,13 @@ cdef Rowwise with_truths(Plan plan, Signature sig):
 cdef Rowwise elementwise(Signature sig):
     cdef int op = sig.primitive.op
     cdef AbstractValue p = sig.results[0]
-    cdef Rowwise row
     cdef int k
     if len(sig.results) != 1 or len(sig.avals) != (3 if op == OP_SELECT else ARITY[op]):
         return None
-    row = made(ELEMENTWISE, len(sig.avals), p.size)
+    cdef Rowwise row = made(ELEMENTWISE, len(sig.avals), p.size)
     for k in range(row.n):
         seen = [stride // (<AbstractValue>sig.avals[k]).itemsize for stride in broadcast_strides(sig.avals[k], p.shape)]
-        dims, strides = merge(p.shape, [contiguous_strides(p.shape, 1), seen])
+        dims, strides = merge(p.shape, [contiguous_strides(p.shape), seen])
         set_view(row, k, 0, dims, strides[1])
     return row
 
@@ -156,7 +151,6 @@ cdef Rowwise total(Signature sig):
 
 cdef Rowwise sums(Signature sig):
     """Sums along axes that lie beside each other."""
-    cdef Rowwise row
     if sig.primitive.function is not np.add:
         return None
     shape = sig.avals[0].shape
@@ -166,23 +160,22 @@ cdef Rowwise sums(Signature sig):
         return None
     dims = [int(np.prod(part, dtype=np.int64)) for part in (
         shape[:between.start], shape[between.start:between.stop], shape[between.stop:])]
-    row = made(SUMS, 1, sig.avals[0].size)
+    cdef Rowwise row = made(SUMS, 1, sig.avals[0].size)
     set_view(row, 0, 0, dims, [dims[1] * dims[2], dims[2], 1])
     return row
 
 
 cdef Rowwise pieces(Plan plan, Signature sig):
     """An assembly of ranges."""
-    cdef Rowwise row
     cdef int k, d
     if plan.n_items or plan.n_parts > MOST_PIECES or plan.n_parts == 0:
         return None
-    row = made(PIECES, plan.n_parts, sig.results[0].size)
+    cdef Rowwise row = made(PIECES, plan.n_parts, sig.results[0].size)
     for k in range(plan.n_parts):
         if plan.parts[k].gathered:
             return None
         shape = [plan.parts[k].shape[d] for d in range(plan.parts[k].ndim)]
-        own = contiguous_strides(shape, 1)
+        own = contiguous_strides(shape)
         dims, strides = merge(shape, [own, [plan.parts[k].strides[d] // 8 for d in range(plan.parts[k].ndim)]])
         if len(dims) > 1 or (dims and strides[1] != [1]):
             return None
@@ -192,14 +185,13 @@ cdef Rowwise pieces(Plan plan, Signature sig):
 
 cdef Rowwise columns(Plan plan, Signature sig):
     """Columns side by side."""
-    cdef Rowwise row
     cdef int k
     if plan.size < SHORTEST_COLUMN:
         return None
     for k in range(plan.nin):
         if plan.blocks[k] != sizeof(double):
             return None
-    row = made(COLUMNS, plan.nin, sig.results[0].size)
+    cdef Rowwise row = made(COLUMNS, plan.nin, sig.results[0].size)
     for k in range(plan.nin):
         set_view(row, k, k, [plan.size], [plan.nin])
     return row

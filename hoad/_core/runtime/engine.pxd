@@ -1,5 +1,3 @@
-"""Running lowered programs."""
-
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
 
 from hoad._core.graph.primitive cimport INFO, Scalar1, Scalar2

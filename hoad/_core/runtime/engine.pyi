@@ -1,23 +1,17 @@
 """Running lowered programs."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 class Lowered:
     """A program made ready to run; `lower` makes them."""
 
-    @property
-    def size(self) -> int: ...
-    @property
-    def calls_python(self) -> bool: ...
-    @property
-    def products(self) -> int: ...
-    @property
-    def bytes(self) -> int: ...
-    @property
-    def varying_outputs(self) -> list[bool]: ...
-    @property
-    def bytes_per_lane(self) -> int: ...
+    size: Final[int]
+    calls_python: Final[bool]
+    products: Final[int]
+    bytes: Final[int]
+    varying_outputs: Final[list[bool]]
+    bytes_per_lane: Final[int]
     def run(self, values: Iterable[Any], lanes: int = 1, threads: int | None = None) -> list[Any]: ...
     @property
     def worth(self) -> int: ...

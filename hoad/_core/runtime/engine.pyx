@@ -12,19 +12,19 @@ from libc.string cimport memcmp, memcpy, memset
 
 cimport numpy as cnp
 
-from hoad._core.base.blocks cimport give, reserve, take
+from hoad._core.base.blocks cimport appended, give, take
 from hoad._core.runtime.fused_loop cimport FusedLoop
 from hoad._core.kernels.native_call cimport NativeCall
 from hoad._core.runtime.gather_copy cimport GatherCopy
 from hoad._core.ops.plan cimport FAILED_PYTHON, FAILED_SINGULAR, FAILED_WITHIN, Plan, as_value, raise_within
-from hoad._core.graph.primitive cimport INFO, K_PUT, K_PYTHON, Primitive, Signature
+from hoad._core.graph.primitive cimport K_PUT, K_PYTHON, Primitive, Signature
 from hoad._core.runtime.scalar_bytecode cimport ScalarBytecode
 from cpython.object cimport PyObject
 
 from hoad._core.base.threads cimport allowed
 from hoad._core.kernels.vector cimport selection_kernel
 from hoad._core.graph.tape cimport (
-    ARITY, AVAL_BOOL, AVAL_FLOAT, F_VALUED, OP_ASSEMBLE, OP_MATMUL, OP_SELECT, AbstractValue, aval_of, operand_aval,
+    AVAL_BOOL, AVAL_FLOAT, F_VALUED, OP_ASSEMBLE, OP_MATMUL, OP_SELECT, AbstractValue, aval_of, operand_aval,
 )
 
 from hoad.errors import DTypeError, GuardError, RuleError, ShapeError, count as counted
@@ -123,11 +123,10 @@ cdef class Lowered:
     cdef list execute(self, list values, int32_t lanes, int32_t threads=0):
         cdef Registers work
         cdef int64_t size = self.workspace_size(lanes)
-        cdef char* memory
         cdef int32_t i
         cdef int code = 0
         cdef list held = self.converted(values, lanes)
-        memory = <char*>take(size)
+        cdef char* memory = <char*>take(size)
         if memory == NULL:
             raise MemoryError(f"no memory for a workspace of {size} bytes")
         try:
@@ -250,10 +249,8 @@ cdef class Lowered:
 
     cdef int32_t add_part(self, object part) except -1:
         """The number of a further part."""
-        reserve(<void**>&self.parts, &self.cap_parts, self.n_parts + 1, sizeof(void*))
-        self.parts[self.n_parts] = <void*>part
+        (<void**>appended(<void**>&self.parts, &self.cap_parts, &self.n_parts, sizeof(void*)))[0] = <void*>part
         self.alive.append(part)
-        self.n_parts += 1
         return self.n_parts - 1
 
     cdef bint takes_numbers_out(self) noexcept:
@@ -325,22 +322,19 @@ cdef class Lowered:
     cdef object result(self, Output* output, Registers* work):
         """One output as float, boolean or array of its own; with lanes always an array, lanes first."""
         cdef AbstractValue aval = aval_of(output.aval)
-        cdef object array
         cdef int32_t lane
         cdef int32_t lanes = work.lanes if self.has_lanes else 1
-        cdef char* data
         cdef char* source
         cdef int64_t stride
-        cdef int64_t nbytes
         if output.register >= 0:
             if output.aval <= AVAL_BOOL and not self.has_lanes:
                 return work.uniform[output.register].d if output.aval == AVAL_FLOAT else (
                     work.uniform[output.register].d != 0)
             if aval.ndim and not self.has_lanes:
-                array = new_array(aval)
-                memcpy(cnp.PyArray_DATA(<cnp.ndarray>array), <char*>work.uniform[output.register].o,
+                made = new_array(aval)
+                memcpy(cnp.PyArray_DATA(<cnp.ndarray>made), <char*>work.uniform[output.register].o,
                        aval.size * aval.itemsize)
-                return array
+                return made
             source = (<char*>&work.uniform[output.register].d if output.aval <= AVAL_BOOL
                       else <char*>work.uniform[output.register].o)
             stride = 0
@@ -348,9 +342,9 @@ cdef class Lowered:
             source = work.varying[~output.register]
             stride = self.varying[~output.register] if aval.number > AVAL_BOOL else <int64_t>sizeof(double)
         dtype = np.float64 if aval.number <= AVAL_BOOL else aval.dtype
-        array = np.empty((lanes, *aval.shape) if self.has_lanes else aval.shape, dtype=dtype)
-        data = <char*>cnp.PyArray_DATA(<cnp.ndarray>array)
-        nbytes = aval.size * (<int64_t>sizeof(double) if aval.number <= AVAL_BOOL else aval.itemsize)
+        cdef object array = np.empty((lanes, *aval.shape) if self.has_lanes else aval.shape, dtype=dtype)
+        cdef char* data = <char*>cnp.PyArray_DATA(<cnp.ndarray>array)
+        cdef int64_t nbytes = aval.size * (<int64_t>sizeof(double) if aval.number <= AVAL_BOOL else aval.itemsize)
         for lane in range(lanes):
             memcpy(data + lane * nbytes, source + lane * stride, nbytes)
         array = array.astype(bool) if aval.number == AVAL_BOOL else array
@@ -569,7 +563,6 @@ cdef int array_step(Lowered program, ArrayStep* step, Slot* u, char** v, int32_t
     cdef char** at = few
     cdef char* truths = few_truths
     cdef int32_t k
-    cdef int code
     cdef int32_t count = step.n_in + step.n_out
     if count > FEW:
         at = <char**>PyMem_RawMalloc(count * (sizeof(char*) + 1))
@@ -581,7 +574,7 @@ cdef int array_step(Lowered program, ArrayStep* step, Slot* u, char** v, int32_t
         if program.truths[step.first + k]:     # loops read booleans as bytes
             truths[k] = (<double*>at[k])[0] != 0 if k < step.n_in else 0
             at[k] = &truths[k]
-    code = (<Plan>step.plan).run(at, at + step.n_in, threads)
+    cdef int code = (<Plan>step.plan).run(at, at + step.n_in, threads)
     for k in range(step.n_in, count):
         if program.truths[step.first + k]:
             (<double*>pointer(program, step.first + k, u, v, lane))[0] = truths[k]
@@ -681,9 +674,7 @@ cdef class StepList:
         give(self.rows, self.cap_rows * sizeof(Step))
 
     cdef int add(self, Step step) except -1:
-        reserve(<void**>&self.rows, &self.cap_rows, self.count + 1, sizeof(Step))
-        self.rows[self.count] = step
-        self.count += 1
+        (<Step*>appended(<void**>&self.rows, &self.cap_rows, &self.count, sizeof(Step)))[0] = step
         return 0
 
     cdef int put_in(self, Lowered program) except -1:

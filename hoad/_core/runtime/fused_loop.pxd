@@ -1,5 +1,3 @@
-"""Fused loops: rows of doubles that go block by block through many operations."""
-
 cimport cython
 
 from libc.stdint cimport int32_t, int64_t

@@ -18,7 +18,7 @@ from libc.string cimport memcpy, memset
 
 cimport numpy as cnp
 
-from hoad._core.base.blocks cimport give, reserve
+from hoad._core.base.blocks cimport appended, give, required, reserve
 from hoad._core.ops.plan cimport SUM_OF_NEGATIVE_ZERO, Loop
 from hoad._core.graph.primitive cimport Scalar1, Scalar2
 from hoad._core.base.threads cimport share
@@ -53,9 +53,8 @@ cdef class FusedLoop:
         give(self.code, self.cap_code * sizeof(Instruction))
 
     cdef int32_t add_place(self, int32_t space, int32_t row, int64_t start, int64_t stride) except -1:
-        cdef RowPlace* place
-        reserve(<void**>&self.places, &self.cap_places, self.n_places + 1, sizeof(RowPlace))
-        place = &self.places[self.n_places]
+        cdef RowPlace* place = <RowPlace*>appended(
+            <void**>&self.places, &self.cap_places, &self.n_places, sizeof(RowPlace))
         place.space = space
         place.row = row
         place.start = start
@@ -63,14 +62,12 @@ cdef class FusedLoop:
         place.view = NULL
         place.is_truth = False
         self.n_rows = max(self.n_rows, row + 1) if space == ROW else self.n_rows
-        self.n_places += 1
         return self.n_places - 1
 
     cdef Instruction* add(self, int32_t move, void* function, int32_t a, int32_t b, int32_t out, int64_t low,
                           int64_t high) except NULL:
-        cdef Instruction* made
-        reserve(<void**>&self.code, &self.cap_code, self.n_code + 1, sizeof(Instruction))
-        made = &self.code[self.n_code]
+        cdef Instruction* made = <Instruction*>appended(
+            <void**>&self.code, &self.cap_code, &self.n_code, sizeof(Instruction))
         made.move = move
         made.function = function
         made.a, made.b, made.c, made.out = a, b, a, out
@@ -80,9 +77,8 @@ cdef class FusedLoop:
         made.sum = self.n_sums
         made.reach = 0
         self.cost += high - low
-        self.low = min(self.low, low) if self.n_code else low
-        self.high = max(self.high, high) if self.n_code else high
-        self.n_code += 1
+        self.low = min(self.low, low) if self.n_code > 1 else low
+        self.high = max(self.high, high) if self.n_code > 1 else high
         return made
 
     cdef void read_back(self, int32_t first, int64_t reach) noexcept:
@@ -107,18 +103,14 @@ cdef class FusedLoop:
 
     cdef int remember(self, int32_t row) except -1:
         """Keep the last numbers of a row for the next block."""
-        reserve(<void**>&self.remembered, &self.cap_remembered, self.n_remembered + 1, sizeof(int32_t))
-        self.remembered[self.n_remembered] = row
-        self.n_remembered += 1
+        (<int32_t*>appended(
+            <void**>&self.remembered, &self.cap_remembered, &self.n_remembered, sizeof(int32_t)))[0] = row
         return 0
 
     cdef int32_t* new_table(self, int64_t count) except NULL:
         """Room for the numbers that an instruction gathers."""
-        cdef int32_t* table
         reserve(<void**>&self.tables, &self.cap_tables, self.n_tables + 1, sizeof(int32_t*))
-        table = <int32_t*>PyMem_RawMalloc(max(count, 1) * sizeof(int32_t))
-        if table == NULL:
-            raise MemoryError
+        cdef int32_t* table = <int32_t*>required(PyMem_RawMalloc(max(count, 1) * sizeof(int32_t)))
         self.tables[self.n_tables] = table
         self.n_tables += 1
         return table
@@ -217,14 +209,11 @@ cdef void run_instruction(FusedLoop loop, Instruction* code, double** bases, dou
     """One instruction, as far as it covers a block; before coordinate `first`, as far as it is read from there."""
     cdef int64_t low = max(max(start, code.low), first - code.reach)
     cdef int64_t n = min(start + BLOCK, code.high) - low
-    cdef double* a
-    cdef double* b
-    cdef double* out
     if n <= 0:
         return
-    a = address(loop, code.a, bases, start, low)
-    b = address(loop, code.b, bases, start, low)
-    out = address(loop, code.out, bases, start, low)
+    cdef double* a = address(loop, code.a, bases, start, low)
+    cdef double* b = address(loop, code.b, bases, start, low)
+    cdef double* out = address(loop, code.out, bases, start, low)
     if code.move == M_ROWS:
         (<Kernel2>code.function)(a, b, out, n)
     elif code.move == M_PAIR or code.move == M_SELECT:
@@ -290,12 +279,10 @@ cdef void store(FusedLoop loop, Instruction* code, double** bases, int64_t start
     cdef int64_t step = loop.places[code.a].stride
     cdef int64_t stride = loop.places[code.out].stride
     cdef int64_t i
-    cdef double* a
-    cdef double* out
     if n <= 0:
         return
-    a = address(loop, code.a, bases, start, first)
-    out = address(loop, code.out, bases, start, first)
+    cdef double* a = address(loop, code.a, bases, start, first)
+    cdef double* out = address(loop, code.out, bases, start, first)
     for i in range(n):
         out[i * stride] = a[i * step]
 

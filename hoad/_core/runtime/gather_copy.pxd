@@ -1,5 +1,3 @@
-"""Arrays put together from single numbers."""
-
 cimport cython
 
 from libc.stdint cimport int32_t, int64_t

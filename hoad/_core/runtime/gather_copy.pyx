@@ -5,7 +5,7 @@ cimport cython
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.string cimport memcpy, memset
 
-from hoad._core.base.blocks cimport give, reserve
+from hoad._core.base.blocks cimport appended, give, required
 
 
 @cython.final
@@ -32,12 +32,10 @@ cdef class GatherCopy:
 cdef GatherCopy gather_copy(int32_t register, const int32_t* slots, const int64_t* offsets, int64_t n, int64_t size):
     """The array of `size` numbers, in a register, that holds the slots at their offsets and zeros elsewhere."""
     cdef GatherCopy made = GatherCopy.__new__(GatherCopy)
-    cdef int32_t* source = <int32_t*>PyMem_RawMalloc(max(size, 1) * sizeof(int32_t))
+    cdef int32_t* source = <int32_t*>required(PyMem_RawMalloc(max(size, 1) * sizeof(int32_t)))
     cdef int64_t i
     cdef Stretch* last = NULL
     made.register = register
-    if source == NULL:
-        raise MemoryError
     try:
         for i in range(size):
             source[i] = -1
@@ -47,10 +45,8 @@ cdef GatherCopy gather_copy(int32_t register, const int32_t* slots, const int64_
             if last != NULL and source[i] == (last.slot + last.count if last.slot >= 0 else -1):
                 last.count += 1
                 continue
-            reserve(<void**>&made.stretches, &made.cap_stretches, made.n_stretches + 1, sizeof(Stretch))
-            last = &made.stretches[made.n_stretches]
+            last = <Stretch*>appended(<void**>&made.stretches, &made.cap_stretches, &made.n_stretches, sizeof(Stretch))
             last.start, last.count, last.slot = i, 1, source[i]
-            made.n_stretches += 1
     finally:
         PyMem_RawFree(source)
     return made

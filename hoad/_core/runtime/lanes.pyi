@@ -1,5 +1,3 @@
-"""Running a lowered program for the rows of arrays at once."""
-
 from collections.abc import Sequence
 from typing import Any, final
 
@@ -10,15 +8,11 @@ from hoad._core.runtime.engine import Lowered
 
 @final
 class Map(NativeCall):
-    """A program to be run for so many rows."""
-
     blocks: int
     def __new__(cls, program: Lowered, takes: str, gives: str, length: int, rows_a_block: int = 0) -> Self: ...
 
 @final
 class Lanes:
-    """One run of a program for all rows."""
-
     results: list[Any]
     def __new__(
         cls,

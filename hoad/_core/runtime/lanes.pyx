@@ -16,15 +16,13 @@ from libc.string cimport memcmp, memcpy, memset
 cimport cython
 cimport numpy as cnp
 
-from hoad._core.base.blocks cimport give, take_zeroed
+from hoad._core.base.blocks cimport give, required, take_zeroed
 from hoad._core.runtime.engine cimport GUARD_FAILED, GuardCheck, Lowered, Registers, no_memory
-from hoad._core.runtime.loops cimport addresses, raise_at_step
+from hoad._core.runtime.loops cimport addresses, raise_at_step, rows_of
 from hoad._core.kernels.native_call cimport NativeCall
 from hoad._core.ops.plan cimport FAILED_WITHIN
 from hoad._core.runtime.workspace cimport ProgramPort, Space, Spaces, describe, put
 from hoad._core.graph.tape cimport AVAL_FLOAT, AbstractValue, aval_of, int32_t, int64_t
-
-from hoad.errors import ShapeError
 
 cnp.import_array()
 
@@ -72,13 +70,12 @@ cdef class Map(NativeCall):
 
     def __cinit__(self, Lowered program not None, str takes, str gives, int64_t length, int64_t rows_a_block=0):
         cdef int32_t k
-        cdef int64_t more, room
         self.program = program
         self.length = length
         self.may_fail = program.may_fail()
         self.depth = program.native_depth() + 1
         self.numbers = length * program.numbers()
-        room = <int64_t>(PRODUCTS if program.has_products() else CACHE)
+        cdef int64_t room = <int64_t>(PRODUCTS if program.has_products() else CACHE)
         self.width = <int32_t>min(max(room // max(1, program.bytes_per_lane), FEWEST_LANES), MOST_LANES,
                                   max(OFTEN // max(1, program.native_numbers()), 1))
         if 0 < rows_a_block < self.width and not program.takes_chunks():
@@ -89,13 +86,11 @@ cdef class Map(NativeCall):
         self.chunks_a_block = max(1, self.chunks_a_block)
         self.blocks = (self.chunks + self.chunks_a_block - 1) // self.chunks_a_block
         self.n_in, self.n_streams = program.n_inputs, program.n_inputs + program.n_outputs
-        self.streams = <Stream*>take_zeroed(self.n_streams * sizeof(Stream) + 1)
-        if self.streams == NULL:
-            raise MemoryError
+        self.streams = <Stream*>required(take_zeroed(self.n_streams * sizeof(Stream) + 1))
         for k in range(self.n_in):
             describe(&self.streams[k].port, program.inputs[k].register, aval_of(program.inputs[k].aval))
             self.streams[k].has_rows = takes[k] == "x"
-        more = self.n_streams * sizeof(char*)
+        cdef int64_t more = self.n_streams * sizeof(char*)
         for k in range(program.n_outputs):
             more = self.give_stream(k, gives[k] == "s", more)
         self.spaces = Spaces(program, self.width, more)
@@ -121,7 +116,6 @@ cdef class Map(NativeCall):
         cdef LaneRun run
         cdef int32_t k
         cdef int64_t block
-        cdef int code
         cdef Space* space = self.spaces.enter()
         if space == NULL:
             return no_memory()
@@ -130,7 +124,7 @@ cdef class Map(NativeCall):
             run.data[k] = operands[k] if k < self.n_in else results[k - self.n_in]
             if self.streams[k].summed:
                 memset(run.data[k], 0, self.streams[k].port.nbytes)
-        code = self.begin(&run, space)
+        cdef int code = self.begin(&run, space)
         for block in range(self.blocks):
             if code:
                 break
@@ -224,13 +218,11 @@ cdef class Map(NativeCall):
 
     cdef int64_t failed_lane(self, Registers* work):
         """The first lane at which the guard that failed holds something else than it wants."""
-        cdef GuardCheck* check
-        cdef char* data
         cdef int32_t lane
         if work.failed_check < 0 or self.program.checks[work.failed_check].register >= 0:
             return 0
-        check = &self.program.checks[work.failed_check]
-        data = work.varying[~check.register]
+        cdef GuardCheck* check = &self.program.checks[work.failed_check]
+        cdef char* data = work.varying[~check.register]
         for lane in range(work.lanes):
             if check.nbytes:
                 if memcmp(data + lane * check.nbytes, <char*>check.expected.o, check.nbytes) != 0:
@@ -259,7 +251,8 @@ cdef class Lanes:
         cdef int32_t k
         self.form = Map(program, takes, gives, length, rows_a_block)
         self.first = first
-        self.operands = [self.operand(k, values[k]) for k in range(program.n_inputs)]
+        self.operands = [rows_of(program, k, values[k], length if self.form.streams[k].has_rows else -1)
+                         for k in range(program.n_inputs)]
         self.results = [self.result(k) for k in range(program.n_outputs)]
         self.data = addresses(self.operands + self.results)
 
@@ -272,14 +265,6 @@ cdef class Lanes:
     def rows_a_block(self):
         """How many rows a block has, the last one aside."""
         return self.form.chunks_a_block * self.form.width
-
-    cdef object operand(self, int32_t k, object value):
-        """A value of input k as a contiguous array."""
-        cdef AbstractValue aval = aval_of(self.form.program.inputs[k].aval)
-        shape = (self.form.length, *aval.shape) if self.form.streams[k].has_rows else aval.shape
-        if np.shape(value) != shape:
-            raise ShapeError(f"input {k} of this loop takes shape {shape}, but {np.shape(value)} was given.")
-        return np.ascontiguousarray(value, aval.dtype).reshape(shape)
 
     cdef object result(self, int32_t k):
         """Room for what output k gives."""

@@ -1,5 +1,3 @@
-"""Running a lowered program again and again."""
-
 from collections.abc import Sequence
 from typing import Any, final
 
@@ -10,15 +8,11 @@ from hoad._core.runtime.engine import Lowered
 
 @final
 class LoopCall(NativeCall):
-    """A program to be run again and again: what its inputs take and its outputs give, for so many steps."""
-
     def __new__(cls, program: Lowered, takes: str, gives: str, length: int, backwards: bool) -> Self: ...
     def run(self, values: list[Any]) -> tuple[list[Any], int]: ...
 
 @final
 class Count(NativeCall):
-    """How many steps a loop takes until an output ends it."""
-
     def __new__(cls, loop: LoopCall) -> Self: ...
 
 def run_loop(

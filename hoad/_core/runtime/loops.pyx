@@ -18,12 +18,12 @@ from libc.string cimport memset
 cimport cython
 cimport numpy as cnp
 
-from hoad._core.base.blocks cimport give, take_zeroed
-from hoad._core.runtime.engine cimport GUARD_FAILED, Lowered, Registers, no_memory
+from hoad._core.base.blocks cimport give, required, take_zeroed
+from hoad._core.runtime.engine cimport GUARD_FAILED, no_memory
 from hoad._core.kernels.native_call cimport NativeCall
 from hoad._core.ops.plan cimport FAILED_WITHIN, UNFINISHED
 from hoad._core.runtime.workspace cimport ProgramPort, Space, Spaces, describe, get, put
-from hoad._core.graph.tape cimport AVAL_FLOAT, AbstractValue, Slot, aval_of, int32_t, int64_t
+from hoad._core.graph.tape cimport AVAL_FLOAT, AbstractValue, Slot, aval_of
 
 from hoad.errors import GuardError, ShapeError
 
@@ -81,9 +81,7 @@ cdef class LoopCall(NativeCall):
         self.may_fail = program.may_fail()
         self.depth = program.native_depth() + 1
         self.numbers = <int64_t>min(<double>length * program.numbers(), ENDLESS)
-        self.roles = <Role*>take_zeroed(self.tables())
-        if self.roles == NULL:
-            raise MemoryError
+        self.roles = <Role*>required(take_zeroed(self.tables()))
         self.pairs = <Pair*>(self.roles + self.n_in + self.n_out)
         self.rows = <Role**>(self.pairs + self.n_out)
         self.others = self.rows + self.n_in
@@ -154,11 +152,10 @@ cdef class LoopCall(NativeCall):
     cdef int call(self, char** operands, char** results, int32_t threads) noexcept nogil:
         cdef LoopRun run
         cdef Space* space = self.spaces.enter()
-        cdef int code
         if space == NULL:
             return no_memory()
         self.begin(&run, space, operands, results)
-        code = self.advance(&run, self.length)
+        cdef int code = self.advance(&run, self.length)
         if not code:
             self.finish(&run)
         self.spaces.leave(space)
@@ -192,11 +189,10 @@ cdef class LoopCall(NativeCall):
         cdef int64_t row = self.length - 1 - run.done if self.backwards else run.done
         cdef Role* role
         cdef int32_t k
-        cdef int code
         for k in range(self.n_rows):
             role = self.rows[k]
             put(run.work, &role.port, run.operands[role.at] + row * role.port.nbytes)
-        code = self.program.run_uniform(run.work)       # nothing has lanes here
+        cdef int code = self.program.run_uniform(run.work)       # nothing has lanes here
         if not code and self.program.n_checks:
             code = self.program.check(run.work)
         if code:
@@ -256,14 +252,14 @@ cdef class LoopCall(NativeCall):
     def run(self, list values not None):
         """(results of the outputs, steps done), on plain values of the inputs."""
         cdef LoopRun run
-        cdef Space* space
         cdef int code
         cdef int64_t between = max(1, min(<int64_t>BETWEEN_SIGNALS, OFTEN // self.program.numbers()))
-        operands = [self.operand(k, value) for k, value in enumerate(values)]
+        operands = [rows_of(self.program, k, value, self.length if self.roles[k].letter == c"x" else -1)
+                    for k, value in enumerate(values)]
         results = [self.result(k) for k in range(self.n_out) if self.roles[self.n_in + k].letter != c"w"]
         cdef cnp.ndarray places = addresses(operands)
         cdef cnp.ndarray targets = addresses(results)
-        space = self.spaces.enter()
+        cdef Space* space = self.spaces.enter()
         if space == NULL:
             raise MemoryError(f"no memory for a workspace of {self.spaces.size} bytes")
         try:
@@ -280,14 +276,6 @@ cdef class LoopCall(NativeCall):
             self.spaces.leave(space)
         return [self.boxed(k, results[self.roles[self.n_in + k].at]) for k in range(self.n_out)
                 if self.roles[self.n_in + k].letter != c"w"], run.done
-
-    cdef object operand(self, int32_t k, object value):
-        """A value of input k as a contiguous array."""
-        cdef AbstractValue aval = aval_of(self.program.inputs[k].aval)
-        shape = (self.length, *aval.shape) if self.roles[k].letter == c"x" else aval.shape
-        if np.shape(value) != shape:
-            raise ShapeError(f"input {k} of this loop takes shape {shape}, but {np.shape(value)} was given.")
-        return np.ascontiguousarray(value, dtype=aval.dtype).reshape(shape)
 
     cdef object result(self, int32_t k):
         """Room for what output k gives."""
@@ -321,16 +309,24 @@ cdef class Count(NativeCall):
     cdef int call(self, char** operands, char** results, int32_t threads) noexcept nogil:
         cdef LoopRun run
         cdef Space* space = self.loop.spaces.enter()
-        cdef int code
         if space == NULL:
             return no_memory()
         self.loop.begin(&run, space, operands, NULL)        # what is carried goes nowhere else
-        code = self.loop.advance(&run, self.most)
+        cdef int code = self.loop.advance(&run, self.most)
         self.loop.spaces.leave(space)
         (<int64_t*>results[0])[0] = run.done
         if not code and not run.ended and run.done < self.loop.length:
             return UNFINISHED
         return FAILED_WITHIN if code == GUARD_FAILED else code
+
+
+cdef object rows_of(Lowered program, int32_t k, object value, int64_t length):
+    """A value of input k as a contiguous array, of so many rows unless their number is negative."""
+    cdef AbstractValue aval = aval_of(program.inputs[k].aval)
+    shape = aval.shape if length < 0 else (length, *aval.shape)
+    if np.shape(value) != shape:
+        raise ShapeError(f"input {k} of this loop takes shape {shape}, but {np.shape(value)} was given.")
+    return np.ascontiguousarray(value, dtype=aval.dtype).reshape(shape)
 
 
 cdef cnp.ndarray addresses(list arrays):

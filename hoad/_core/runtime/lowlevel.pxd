@@ -1,5 +1,3 @@
-"""Programs called from C: numbers in, numbers out."""
-
 cdef extern from "hoad.h" nogil:
     enum:
         HOAD_OK

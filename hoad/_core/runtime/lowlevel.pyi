@@ -1,5 +1,3 @@
-"""Programs called from C: numbers in, numbers out."""
-
 from typing import Any, Final, final
 
 from typing_extensions import Self
@@ -11,8 +9,6 @@ ODE_ADDRESS: Final[int]
 
 @final
 class EntryPoint:
-    """A lowered program, ready to be called from C by as many threads at a time as it has spaces."""
-
     error: BaseException | None
     n_inputs: int
     n_outputs: int

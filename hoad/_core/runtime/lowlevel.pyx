@@ -17,7 +17,7 @@ from libc.string cimport memcpy
 
 cimport cython
 
-from hoad._core.base.blocks cimport give, take, take_zeroed
+from hoad._core.base.blocks cimport give, required, take, take_zeroed
 from hoad._core.runtime.engine cimport GUARD_FAILED, Lowered, Registers
 from hoad._core.ops.plan cimport FAILED_SINGULAR, FAILED_WITHIN
 from hoad._core.graph.tape cimport AVAL_BOOL, AbstractValue, aval_of, int32_t, int64_t
@@ -61,10 +61,8 @@ cdef class EntryPoint:
         self.size = program.workspace_size(1)
         self.n_in = program.n_inputs
         self.n_ports = program.n_inputs + program.n_outputs
-        self.ports = <EntryPort*>take_zeroed(self.n_ports * sizeof(EntryPort) + 1)
-        self.spaces = <CallSpace*>take_zeroed(spaces * sizeof(CallSpace))
-        if self.ports == NULL or self.spaces == NULL:
-            raise MemoryError
+        self.ports = <EntryPort*>required(take_zeroed(self.n_ports * sizeof(EntryPort) + 1))
+        self.spaces = <CallSpace*>required(take_zeroed(spaces * sizeof(CallSpace)))
         self.n_spaces = spaces
         self.held = []
         for k in range(self.n_in):
@@ -127,14 +125,13 @@ cdef class EntryPoint:
         """Call the program in a space, and let go of it."""
         cdef int32_t k
         cdef EntryPort* port
-        cdef int code
         for k in range(self.n_in):
             port = &self.ports[k]
             if port.is_scalar:
                 space.work.uniform[port.register].d = inputs[port.first]
             else:
                 space.work.uniform[port.register].o = <PyObject*>(inputs + port.first)
-        code = self.program.interpret(&space.work)
+        cdef int code = self.program.interpret(&space.work)
         if not code:
             for k in range(self.n_in, self.n_ports):
                 port = &self.ports[k]
@@ -199,10 +196,9 @@ cdef int hoad_call(void* program, const double* inputs, double* outputs) noexcep
 
 
 cdef int hoad_ode(double t, const double* y, double* ydot, void* program) noexcept nogil:
-    cdef CallSpace* space
     if (<EntryPoint>program).takes_gil:
         return ode_with_gil(program, t, y, ydot)
-    space = (<EntryPoint>program).taken()
+    cdef CallSpace* space = (<EntryPoint>program).taken()
     joined(space, t, y, (<EntryPoint>program).n_inputs)
     return code_of((<EntryPoint>program).run(space, space.inputs, ydot))
 

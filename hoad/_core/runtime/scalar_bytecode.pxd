@@ -1,5 +1,3 @@
-"""Single operations, one after the other."""
-
 cimport cython
 
 from libc.stdint cimport int32_t

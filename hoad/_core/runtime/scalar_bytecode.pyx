@@ -2,8 +2,8 @@
 
 cimport cython
 
-from hoad._core.base.blocks cimport give, reserve, take_zeroed
-from hoad._core.runtime.step cimport ITEM_STEP, SCALAR_STEP, Step
+from hoad._core.base.blocks cimport appended, give, reserve, take_zeroed
+from hoad._core.runtime.step cimport ITEM_STEP, SCALAR_STEP
 from hoad._core.graph.primitive cimport INFO
 from hoad._core.graph.tape cimport (
     ARITY, OP_ADD, OP_DIVIDE, OP_MULTIPLY, OP_NEGATIVE, OP_SQUARE, OP_SUBTRACT, int32_t, int64_t, uint8_t, uint16_t,
@@ -47,9 +47,8 @@ cdef int32_t function_of(ScalarBytecode bytecode, void* function) except -1:
     for k in range(bytecode.n_functions):
         if bytecode.functions[k] == function:
             return k
-    reserve(<void**>&bytecode.functions, &bytecode.cap_functions, bytecode.n_functions + 1, sizeof(void*))
-    bytecode.functions[bytecode.n_functions] = function
-    bytecode.n_functions += 1
+    (<void**>appended(
+        <void**>&bytecode.functions, &bytecode.cap_functions, &bytecode.n_functions, sizeof(void*)))[0] = function
     return bytecode.n_functions - 1
 
 

@@ -1,5 +1,3 @@
-"""Derivatives of spectral functions of a matrix, by divided differences, without Python."""
-
 from collections.abc import Sequence
 from typing import Literal, final
 
@@ -10,8 +8,7 @@ from hoad._core.kernels.native_call import NativeCall
 HIDDEN: int
 
 @final
-class Spectral(NativeCall):
-    """A derivative of V f(w) Vᴴ along directions, or the weights of c in its product with a matrix."""
+class Spectral(NativeCall): ...
 
 def spectral(
     matmul: Primitive,

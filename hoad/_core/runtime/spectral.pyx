@@ -240,12 +240,11 @@ cdef int64_t power(int64_t n, int k) noexcept nogil:
 cdef bint next_sorted(int64_t* at, int count, int64_t n) noexcept nogil:
     """The next choice of indices in ascending order but for the last one, which the caller runs through."""
     cdef int d = count - 1
-    cdef int64_t first
     while d >= 0 and at[d] == n - 1:
         d -= 1
     if d < 0:
         return False
-    first = at[d] + 1
+    cdef int64_t first = at[d] + 1
     for d in range(d, count):
         at[d] = first
     return True
@@ -631,12 +630,11 @@ cdef class Spectral(NativeCall):
 
     cdef int call(self, char** operands, char** results, int32_t threads) noexcept nogil:
         cdef int64_t b, i
-        cdef double* room
         cdef double* found
         cdef char* at = results[0]
         if self.numbers == 0:
             return 0
-        room = <double*>malloc(self.doubles * sizeof(double))
+        cdef double* room = <double*>malloc(self.doubles * sizeof(double))
         if room == NULL:
             return no_memory()
         for b in range(self.stack):
@@ -766,7 +764,6 @@ def spectral(Primitive matmul not None, str what, bint singular, bint known, bin
     """What computes the derivative, the weights or the product of operands like these."""
     cdef Spectral made = Spectral.__new__(Spectral)
     cdef AbstractValue x = avals[0]
-    cdef AbstractValue aval
     cdef Operand* operand
     cdef int32_t numbers[2]
     cdef int i
@@ -787,7 +784,7 @@ def spectral(Primitive matmul not None, str what, bint singular, bint known, bin
     made.eps = np.finfo(x.dtype).eps
     made.is_single = x.dtype.char in "fF"
     made.numbers_out = made.rows * made.r if made.gives_weights else made.parts * made.m * made.p
-    aval = intern_aval(np.dtype("D" if x.is_complex else "d"), (1, 1))
+    cdef AbstractValue aval = intern_aval(np.dtype("D" if x.is_complex else "d"), (1, 1))
     numbers[0] = numbers[1] = aval.number
     made.product = plan_of(signature(matmul, None, numbers, 2))
     for i in range(len(avals)):

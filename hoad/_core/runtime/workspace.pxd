@@ -1,5 +1,3 @@
-"""Workspaces for programs within programs, and how values go in and out of them."""
-
 from cpython.object cimport PyObject
 from cpython.pythread cimport PyThread_type_lock
 from libc.string cimport memcpy

@@ -11,11 +11,10 @@ from libc.stdlib cimport free, malloc
 
 cimport cython
 
-from hoad._core.base.blocks cimport give, take_zeroed
-from hoad._core.runtime.engine cimport GUARD_FAILED, Lowered, no_memory
-from hoad._core.kernels.native_call cimport NativeCall
+from hoad._core.base.blocks cimport give, required, take_zeroed
+from hoad._core.runtime.engine cimport GUARD_FAILED, no_memory
 from hoad._core.ops.plan cimport FAILED_WITHIN
-from hoad._core.graph.tape cimport AVAL_BOOL, AbstractValue, aval_of, int32_t, int64_t
+from hoad._core.graph.tape cimport AVAL_BOOL, aval_of
 
 cdef enum:
     SMALL = 1 << 15             # bytes of a workspace that is kept
@@ -37,9 +36,7 @@ cdef class Spaces:
         self.is_small = self.size + more <= SMALL
         if self.is_small:
             for k in range(MOST_KEPT):
-                self.kept[k].lock = PyThread_allocate_lock()
-                if self.kept[k].lock == NULL:
-                    raise MemoryError
+                self.kept[k].lock = required(PyThread_allocate_lock())
 
     def __dealloc__(self):
         cdef int k
@@ -121,10 +118,8 @@ cdef class Call(NativeCall):
         self.depth = program.native_depth() + 1
         self.numbers = program.numbers()
         self.worth = min(program.worth, most) if most else program.worth
-        self.ports = <ProgramPort*>take_zeroed(count * sizeof(ProgramPort) + 1)
-        self.made_there = <bint*>take_zeroed(self.n_out * sizeof(bint) + 1)
-        if self.ports == NULL or self.made_there == NULL:
-            raise MemoryError
+        self.ports = <ProgramPort*>required(take_zeroed(count * sizeof(ProgramPort) + 1))
+        self.made_there = <bint*>required(take_zeroed(self.n_out * sizeof(bint) + 1))
         for k in range(self.n_in):
             describe(&self.ports[k], program.inputs[k].register, aval_of(program.inputs[k].aval))
         for k in range(self.n_out):
@@ -139,7 +134,6 @@ cdef class Call(NativeCall):
 
     cdef int call(self, char** operands, char** results, int32_t threads) noexcept nogil:
         cdef int32_t k
-        cdef int code
         cdef Space* space = self.spaces.enter()
         cdef ProgramPort* outputs = self.ports + self.n_in
         if space == NULL:
@@ -150,7 +144,7 @@ cdef class Call(NativeCall):
         for k in range(self.n_out):
             if self.made_there[k]:
                 space.work.uniform[outputs[k].register].o = <PyObject*>results[k]
-        code = self.program.interpret(&space.work)
+        cdef int code = self.program.interpret(&space.work)
         if not code:
             for k in range(self.n_out):
                 get(&space.work, &outputs[k], results[k])

@@ -1,5 +1,3 @@
-"""The reverse sweep."""
-
 from hoad._core.sweep.builder cimport Builder
 from hoad._core.graph.tape cimport Graph
 

@@ -12,8 +12,8 @@ from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc
 cimport cython
 cimport numpy as cnp
 
-from hoad._core.base.blocks cimport give, reserve, take, take_zeroed
-from hoad._core.sweep.builder cimport FIRST_LEAF, Builder, Places, ScalarRule
+from hoad._core.base.blocks cimport appended, give, required, take, take_zeroed
+from hoad._core.sweep.builder cimport FIRST_LEAF, Places, ScalarRule
 from hoad._core.sweep.derived cimport assemble, item, negative, noted
 from hoad._core.sweep.flags cimport first_operand, is_special
 from hoad._core.sweep.hash_consing cimport found_or_pushed
@@ -22,8 +22,8 @@ from hoad._core.graph.primitive cimport (
 )
 from hoad._core.graph.tape cimport (
     ARITY, AVAL_FLOAT, F_BOOL, F_SLOPED, F_STRONG, F_WIDE, OP_ADD, OP_ASSEMBLE, OP_GATHER, OP_GETITEM, OP_IDENTITY,
-    OP_INPUT, OP_ITEM, OP_NEGATIVE, OP_RESULT, OP_STOP, OP_SUBTRACT, ZERO, AbstractValue, Graph, Node, WideNode,
-    aval_of, int32_t, int64_t, node_operands, operand_aval, past_results, uint16_t, uint64_t, uint8_t,
+    OP_INPUT, OP_ITEM, OP_NEGATIVE, OP_RESULT, OP_STOP, OP_SUBTRACT, ZERO, AbstractValue, Node, WideNode, aval_of,
+    int32_t, int64_t, node_operands, operand_aval, past_results, uint16_t, uint64_t, uint8_t,
 )
 from hoad._core.sweep.rule_template cimport RuleTemplate, is_odd, values_for, vjp_template
 
@@ -111,10 +111,8 @@ cdef class ItemAdjoints:
     def __cinit__(self, Py_ssize_t size):
         cdef Py_ssize_t i
         self.size = size
-        self.bar = <int32_t*>take(size * sizeof(int32_t))
-        self.state = <State*>take_zeroed(size * sizeof(State))
-        if self.bar == NULL or self.state == NULL:
-            raise MemoryError
+        self.bar = <int32_t*>required(take(size * sizeof(int32_t)))
+        self.state = <State*>required(take_zeroed(size * sizeof(State)))
         for i in range(size):
             self.bar[i] = ZERO
 
@@ -169,14 +167,12 @@ cdef class Sweep:
         self.notes = notes
         self.kept = []
         self.n_rules = 4 * primitive_count()
-        self.states = <State*>take_zeroed((size + 1) * sizeof(State))
+        self.states = <State*>required(take_zeroed((size + 1) * sizeof(State)))
         self.state = self.states + 1
-        self.bar = <int32_t*>take(size * sizeof(int32_t))
-        self.rules = <ScalarRule**>PyMem_RawCalloc(self.n_rules, sizeof(ScalarRule*))
+        self.bar = <int32_t*>required(take(size * sizeof(int32_t)))
+        self.rules = <ScalarRule**>required(PyMem_RawCalloc(self.n_rules, sizeof(ScalarRule*)))
         if notes:
-            self.parts = <int32_t*>PyMem_RawCalloc(size, sizeof(int32_t))
-        if not (self.states and self.bar and self.rules and (self.parts or not notes)):
-            raise MemoryError
+            self.parts = <int32_t*>required(PyMem_RawCalloc(size, sizeof(int32_t)))
         for i in range(size):
             self.bar[i] = ZERO
 
@@ -231,14 +227,13 @@ cdef class Sweep:
         cdef Node* node = &self.graph.nodes[i]
         cdef State* state = &self.state[i - self.low]
         cdef int32_t k, n
-        cdef const int32_t* operands
         if operand_aval(self.graph, i) != AVAL_FLOAT:
             state[0] |= OTHER_KIND
         if node.flags & (F_STRONG | F_BOOL | F_SLOPED):
             state[0] |= SPECIAL
         if node.op == OP_STOP or (node.flags & F_BOOL and INFO[node.op].nout == 1):
             return 0
-        operands = node_operands(self.graph, i, &n)
+        cdef const int32_t* operands = node_operands(self.graph, i, &n)
         for k in range(n):
             if self.depends(operands[k]):
                 if aval_of(operand_aval(self.graph, i)).inexact or self.has_inexact_result(i):
@@ -356,12 +351,11 @@ cdef class Sweep:
         """Add a contribution, or minus it, to the adjoint of `node`."""
         cdef int32_t* bar = &self.bar[node - self.low]
         cdef State* state = &self.state[node - self.low]
-        cdef int32_t before
         if not self.notes or adjoint == ZERO:
             return add(self.builder, bar, state, adjoint, negated)
         if not negated:
             adjoint = self.annotated(node, adjoint, swept)
-        before = self.graph.size
+        cdef int32_t before = self.graph.size
         add(self.builder, bar, state, adjoint, negated)
         if self.graph.size > before and not state[0] & NEGATED:
             self.graph.note(self.graph.size - 1, swept, node, 0)
@@ -407,11 +401,11 @@ cdef class Sweep:
     cdef int propagate_many(self, int32_t i) except -1:
         """A node with several results: when the first of them is reached, all adjoints are known."""
         cdef int32_t few[MOST_RESULTS]
-        cdef int32_t k, nout
+        cdef int32_t k
         cdef bint some = False
         if self.graph.nodes[i].op == OP_RESULT:
             return 0
-        nout = INFO[self.graph.nodes[i].op].nout
+        cdef int32_t nout = INFO[self.graph.nodes[i].op].nout
         for k in range(nout):
             few[k] = self.adjoint_of(i + k) if i + k < self.high else ZERO
             some = some or few[k] != ZERO
@@ -423,19 +417,15 @@ cdef class Sweep:
         cdef int32_t nout = sig.primitive.nout
         cdef int32_t few[FEW]
         cdef int32_t* leaves = few
-        cdef int32_t* operands
-        cdef int32_t* found
         cdef int32_t k, count
         cdef uint64_t active = 0
         cdef bint signs[2]
         cdef RuleTemplate template
         cdef const int32_t* given = node_operands(self.graph, i, &count)
         if 2 * (nout + count) > FEW:
-            leaves = <int32_t*>PyMem_RawMalloc(2 * (nout + count) * sizeof(int32_t))
-            if leaves == NULL:
-                raise MemoryError
-        operands = leaves + 2 * nout
-        found = operands + count
+            leaves = <int32_t*>required(PyMem_RawMalloc(2 * (nout + count) * sizeof(int32_t)))
+        cdef int32_t* operands = leaves + 2 * nout
+        cdef int32_t* found = operands + count
         try:
             for k in range(nout):
                 leaves[k] = adjoints[k]
@@ -477,15 +467,12 @@ cdef class Sweep:
         if not self.depends(array):
             return 0
         if self.pieces_of == NULL:
-            self.pieces_of = <int32_t*>take_zeroed((self.high - self.low) * sizeof(int32_t))
-            if self.pieces_of == NULL:
-                raise MemoryError
-        reserve(<void**>&self.pieces, &self.cap_pieces, self.n_pieces + 1, sizeof(Piece))
-        self.pieces[self.n_pieces].next = self.pieces_of[array - self.low] - 1
-        self.pieces[self.n_pieces].node = node
-        self.pieces[self.n_pieces].adjoint = adjoint
-        self.pieces[self.n_pieces].negated = negated
-        self.n_pieces += 1
+            self.pieces_of = <int32_t*>required(take_zeroed((self.high - self.low) * sizeof(int32_t)))
+        cdef Piece* piece = <Piece*>appended(<void**>&self.pieces, &self.cap_pieces, &self.n_pieces, sizeof(Piece))
+        piece.next = self.pieces_of[array - self.low] - 1
+        piece.node = node
+        piece.adjoint = adjoint
+        piece.negated = negated
         self.pieces_of[array - self.low] = self.n_pieces
         self.state[array - self.low] &= ~PLAIN      # a scalar can have a slice, x[None]; it is gathered first
         return 0
@@ -580,13 +567,12 @@ cdef list adjoint_sweep(Graph graph, Builder builder, list targets, list seeds, 
 
     If nodes are `asked` for, theirs instead: the sweep goes through them, and stops at `wrt`.
     """
-    cdef int32_t low, high, i
-    cdef Sweep sweep
+    cdef int32_t i
     if not wrt:
         return []
-    low = min(wrt)
-    high = past_results(graph, <int32_t>max(wrt + targets + (asked or [])) + 1)
-    sweep = Sweep(graph, builder, low, high, notes)
+    cdef int32_t low = min(wrt)
+    cdef int32_t high = past_results(graph, <int32_t>max(wrt + targets + (asked or [])) + 1)
+    cdef Sweep sweep = Sweep(graph, builder, low, high, notes)
     graph.reserve(<int32_t>min(<int64_t>(high - low) * 9 // 4, 1 << 26))     # a sweep seldom emits more
     sweep.mark_dependent(wrt)
     builder.learn(low, high)

@@ -1,5 +1,3 @@
-"""Appending nodes to a graph, simplified."""
-
 from hoad._core.sweep.hash_consing cimport Appender
 from hoad._core.graph.tape cimport int32_t, uint8_t, uint16_t
 

@@ -10,7 +10,7 @@ import numpy as np
 cimport cython
 
 from hoad._core.sweep.flags cimport flags_of, holds, is_fraction, is_product, is_sloped, is_special, is_zero
-from hoad._core.sweep.hash_consing cimport NOTHING, Appender, found_or_pushed
+from hoad._core.sweep.hash_consing cimport NOTHING, found_or_pushed
 from hoad._core.sweep.simplification cimport (
     both_scalar, decided_by_zeros, folded, simplified, skip_broadcasts, strengthen, transposed_back,
 )
@@ -105,9 +105,9 @@ cdef class Builder(Appender):
                            int32_t aval) except? -1:
         cdef int32_t few[FEW]
         cdef int32_t avals[FEW]
-        cdef int32_t i, found
+        cdef int32_t i
         cdef uint16_t op = primitive.op
-        found = decided_by_zeros(self, primitive, operands, count, aval)
+        cdef int32_t found = decided_by_zeros(self, primitive, operands, count, aval)
         if found != NOTHING:
             return found
         if count > FEW:

@@ -1,5 +1,3 @@
-"""Operations that sweeps build out of others."""
-
 from hoad._core.sweep.hash_consing cimport Appender
 from hoad._core.graph.tape cimport Graph, int32_t
 

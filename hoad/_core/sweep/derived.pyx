@@ -5,11 +5,11 @@ import numpy as np
 cimport numpy as cnp
 
 from hoad._core.sweep.flags cimport first_operand, is_sloped, is_strong
-from hoad._core.sweep.hash_consing cimport NOTHING, Appender
+from hoad._core.sweep.hash_consing cimport NOTHING
 from hoad._core.graph.primitive cimport Signature, primitive_of
 from hoad._core.graph.tape cimport (
     AVAL_BOOL, AVAL_FLOAT, F_SLOPED, F_STRONG, OP_ASSEMBLE, OP_BROADCAST_TO, OP_IDENTITY, OP_ITEM, OP_NEGATIVE, ZERO,
-    AbstractValue, Graph, Node, WideNode, aval_of, int32_t, operand_aval, uint16_t,
+    AbstractValue, Node, WideNode, aval_of, operand_aval, uint16_t,
 )
 
 from hoad._core.graph.primitive import make_signature
@@ -67,9 +67,8 @@ cdef int32_t assemble(Appender builder, int32_t aval, const int32_t* operands, i
     """Zeros of `aval` with items added at flat offsets and then parts; see `Plan.set_assembly`."""
     cdef int32_t i
     cdef uint16_t flags = F_STRONG
-    cdef Signature sig
     avals = tuple([aval_of(operand_aval(builder.graph, operands[i])) for i in range(count)])
-    sig = make_signature(primitive_of(OP_ASSEMBLE), (offsets, parts), avals, (aval_of(aval),))
+    cdef Signature sig = make_signature(primitive_of(OP_ASSEMBLE), (offsets, parts), avals, (aval_of(aval),))
     # where every item is given, and none is strong, there is no zero that an index left
     if len(parts) == 0 and count == aval_of(aval).size:
         for i in range(count):

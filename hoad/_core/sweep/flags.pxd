@@ -1,5 +1,3 @@
-"""What is known of operands, and of the results of operations on them: constants, strong zeros, slopes."""
-
 from libc.math cimport fabs, floor
 
 from hoad._core.graph.primitive cimport INFO, Primitive

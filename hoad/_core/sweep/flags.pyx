@@ -2,10 +2,10 @@
 
 cimport numpy as cnp
 
-from hoad._core.graph.primitive cimport INFO, Primitive
+from hoad._core.graph.primitive cimport INFO
 from hoad._core.graph.tape cimport (
-    AVAL_BOOL, F_SLOPED, F_STRONG, OP_ADD, OP_ASSEMBLE, OP_COMPLEX, OP_DIVIDE, OP_IDENTITY, OP_ITEM, OP_MASK,
-    OP_MULTIPLY, OP_NEGATIVE, OP_SLOPE, OP_SMOOTH, OP_SUBTRACT, ZERO, AbstractValue, Graph, absorbs, aval_of, int64_t,
+    OP_ADD, OP_ASSEMBLE, OP_COMPLEX, OP_DIVIDE, OP_IDENTITY, OP_ITEM, OP_MASK, OP_SLOPE, OP_SMOOTH, OP_SUBTRACT,
+    AbstractValue, absorbs, aval_of, int64_t,
 )
 
 cnp.import_array()
@@ -15,10 +15,9 @@ cnp.import_array()
 cdef bint array_holds(Graph graph, int32_t operand, double value) noexcept:
     """Whether a constant array holds complex numbers that all are this number."""
     cdef AbstractValue aval = aval_of(graph.consts[~operand].aval)
-    cdef void* data
     if not aval.is_complex:
         return False
-    data = cnp.PyArray_DATA(<cnp.ndarray>graph.consts[~operand].value.o)
+    cdef void* data = cnp.PyArray_DATA(<cnp.ndarray>graph.consts[~operand].value.o)
     if aval.itemsize == 2 * sizeof(double):
         return all_are(<double*>data, aval.size, value)
     return all_are(<float*>data, aval.size, value)

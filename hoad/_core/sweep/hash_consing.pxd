@@ -1,5 +1,3 @@
-"""Appending nodes to a graph, each only once."""
-
 from hoad._core.graph.primitive cimport Primitive, Signature
 from hoad._core.graph.tape cimport F_WIDE, Graph, Node, int32_t, uint16_t, uint32_t, uint64_t
 

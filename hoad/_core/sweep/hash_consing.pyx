@@ -2,11 +2,10 @@
 
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
 
+from hoad._core.base.blocks cimport required
 from hoad._core.sweep.flags cimport scalar_flags, wide_flags
-from hoad._core.graph.primitive cimport INFO, Primitive, Signature
-from hoad._core.graph.tape cimport (
-    F_STRONG, F_WIDE, OP_ASSEMBLE, OP_RESULT, OP_STOP, AbstractValue, Graph, Node, WideNode, push_node,
-)
+from hoad._core.graph.primitive cimport INFO
+from hoad._core.graph.tape cimport F_STRONG, OP_ASSEMBLE, OP_RESULT, OP_STOP, AbstractValue, WideNode, push_node
 
 cdef enum:
     SMALL_TABLE = 256
@@ -42,9 +41,7 @@ cdef class Appender:
         self.simplify = simplify
         self.rows = SMALL_TABLE
         self.shift = 64 - SMALL_BITS
-        self.table = <TableEntry*>PyMem_RawCalloc(self.rows, sizeof(TableEntry))
-        if self.table == NULL:
-            raise MemoryError
+        self.table = <TableEntry*>required(PyMem_RawCalloc(self.rows, sizeof(TableEntry)))
 
     def __dealloc__(self):
         PyMem_RawFree(self.table)
@@ -122,10 +119,9 @@ cdef class Appender:
 # ---- the table
 
 cdef int remember(Appender builder, uint64_t h, int32_t node) except -1:
-    cdef int32_t row
     if not builder.lossy and 2 * builder.used >= builder.rows:
         widen(builder)
-    row = <int32_t>(h >> builder.shift)
+    cdef int32_t row = <int32_t>(h >> builder.shift)
     if not builder.lossy:
         while builder.table[row].node:
             row = (row + 1) & (builder.rows - 1)
@@ -139,7 +135,7 @@ cdef int widen(Appender builder) except -1:
     """Enlarge the table while it is small, or to be complete; else newer nodes push out older ones from then on."""
     cdef TableEntry* old = builder.table
     cdef int32_t rows = builder.rows
-    cdef int32_t i, known
+    cdef int32_t i
     cdef int bits = 1 if rows >= MOST_FULL // 2 else 2      # each time, all that is in the table is entered again
     builder.rows = rows << bits
     builder.shift -= bits
@@ -150,7 +146,7 @@ cdef int widen(Appender builder) except -1:
         builder.shift += bits
         raise MemoryError
     builder.lossy = builder.rows >= MOST_FULL and not builder.complete
-    known = builder.used
+    cdef int32_t known = builder.used
     builder.used = 0
     for i in range(rows if known else 0):
         if old[i].node:

@@ -1,5 +1,3 @@
-"""A rule at one signature, recorded once."""
-
 from hoad._core.sweep.builder cimport Builder, ScalarRule
 from hoad._core.graph.primitive cimport Primitive, Signature
 from hoad._core.graph.tape cimport Graph, int32_t, uint64_t

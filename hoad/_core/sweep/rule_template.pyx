@@ -12,21 +12,22 @@ from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 
 cimport cython
 
+from hoad._core.base.blocks cimport required
 from hoad._core.base.call_watch cimport unwatched
 from hoad._core.trace.calls cimport record_call
-from hoad._core.sweep.builder cimport FIRST_LEAF, LEAVES, PLACES, Builder, Places, ScalarRule, RuleStep
+from hoad._core.sweep.builder cimport FIRST_LEAF, LEAVES, PLACES, Places, RuleStep
 from hoad._core.sweep.derived cimport assemble, item, negative, zeros
-from hoad._core.graph.reach cimport mark_dependents, mark_needed, marks_in
+from hoad._core.graph.reach cimport dependents, mark_needed, marks_in
 from hoad._core.sweep.flags cimport is_special, is_strong
 from hoad._core.lower.lower cimport lower
 from hoad._core.trace.coerce cimport operand_of
 from hoad._core.graph.primitive cimport (
-    INFO, K_GUFUNC, K_PYTHON, TEMPLATED, Primitive, Signature, forget_templates, primitive_of, rules_version,
+    INFO, K_GUFUNC, K_PYTHON, TEMPLATED, forget_templates, primitive_of, rules_version,
 )
 from hoad._core.graph.tape cimport (
     ARITY, AVAL_BOOL, AVAL_FLOAT, F_OBJ, F_VALUED, F_WIDE, OP_ADD, OP_ASSEMBLE, OP_BROADCAST_TO, OP_DIVIDE, OP_IDENTITY,
     OP_INPUT, OP_ITEM, OP_MASK, OP_MULTIPLY, OP_NEGATIVE, OP_RESULT, OP_SELECT, OP_SQUARE, OP_STRONG_DIVIDE,
-    OP_STRONG_MULTIPLY, OP_STRONG_MULTIPLY_BOTH, OP_SUBTRACT, OP_SUM, ZERO, AbstractValue, Graph, Node, WideNode,
+    OP_STRONG_MULTIPLY, OP_STRONG_MULTIPLY_BOTH, OP_SUBTRACT, OP_SUM, ZERO, AbstractValue, Node, WideNode,
     aval_of, int64_t, node_operands, operand_aval, uint16_t, uint8_t,
 )
 
@@ -62,9 +63,7 @@ cdef class RuleTemplate:
         cdef bytearray marks = bytearray(graph.size + 2)
         cdef uint8_t* needed = marks_in(marks) + 2
         self.n_outputs = len(outputs)
-        self.outputs = <int32_t*>PyMem_RawMalloc(max(1, self.n_outputs) * sizeof(int32_t))
-        if self.outputs == NULL:
-            raise MemoryError
+        self.outputs = <int32_t*>required(PyMem_RawMalloc(max(1, self.n_outputs) * sizeof(int32_t)))
         for i in range(self.n_outputs):
             self.outputs[i] = outputs[i]
             if self.outputs[i] >= 0:
@@ -72,9 +71,7 @@ cdef class RuleTemplate:
         for k in range(graph.n_guards):
             needed[graph.guards[k].node] = 1
         mark_needed(graph, 0, graph.size, needed)
-        self.steps = <int32_t*>PyMem_RawMalloc(max(1, graph.size) * sizeof(int32_t))
-        if self.steps == NULL:
-            raise MemoryError
+        self.steps = <int32_t*>required(PyMem_RawMalloc(max(1, graph.size) * sizeof(int32_t)))
         for i in range(self.n_leaves, graph.size):
             if needed[i] and graph.nodes[i].op != OP_INPUT:
                 self.steps[self.n_steps] = i
@@ -97,9 +94,7 @@ cdef class RuleTemplate:
         if builder.simplify and self.is_scalar:
             return inline_scalar(self, builder, leaves, outputs, signs)
         if self.graph.size > FEW:
-            place = <int32_t*>PyMem_RawMalloc(self.graph.size * sizeof(int32_t))
-            if place == NULL:
-                raise MemoryError
+            place = <int32_t*>required(PyMem_RawMalloc(self.graph.size * sizeof(int32_t)))
         try:
             for i in range(self.n_leaves):
                 place[i] = leaves[i]
@@ -124,14 +119,12 @@ cdef class RuleTemplate:
         """
         cdef Graph graph = self.graph
         cdef int32_t[::1] place = array("i", [ZERO]) * max(1, graph.size)
-        cdef bytearray depends = bytearray(graph.size)
+        cdef bytearray depends = dependents(graph, 0, graph.size, inputs)
         cdef bytearray ends = bytearray(graph.size)
         cdef bytearray marks = bytearray(graph.size + 2)
         cdef int32_t k, i
         for k in range(len(inputs)):
             place[<int32_t>inputs[k]] = leaves[k]
-            depends[inputs[k]] = 1
-        mark_dependents(graph, 0, graph.size, marks_in(depends))
         for i in range(graph.size):
             ends[i] = not depends[i] and graph.nodes[i].flags & F_VALUED != 0
         for i in inputs:
@@ -190,12 +183,11 @@ cdef int32_t emitted(RuleTemplate template, Builder builder, int32_t i, const in
 
 cdef int32_t placed(RuleTemplate template, Builder builder, int32_t operand, const int32_t* place) except? -1:
     """The operand of the graph inlined into for one of the template's."""
-    cdef int32_t aval
     if operand >= 0:
         return place[operand]
     if operand == ZERO:
         return ZERO
-    aval = template.graph.consts[~operand].aval
+    cdef int32_t aval = template.graph.consts[~operand].aval
     if aval == AVAL_FLOAT:
         return builder.graph.const_float(template.graph.consts[~operand].value.d)
     if aval == AVAL_BOOL:
@@ -207,10 +199,8 @@ cdef int32_t inline_wide(RuleTemplate template, Builder builder, int32_t i, cons
     cdef Graph graph = template.graph
     cdef Node* node = &graph.nodes[i]
     cdef WideNode* wide = &graph.wide_nodes[node.a]
-    cdef int32_t* operands
     cdef int32_t k, missing = 0
     cdef int32_t count = wide.count
-    cdef Signature sig
     cdef list seeds
     cdef tuple known, strong
     if node.op == OP_RESULT:
@@ -218,11 +208,9 @@ cdef int32_t inline_wide(RuleTemplate template, Builder builder, int32_t i, cons
         return ZERO if k == ZERO else k + graph.pool[wide.first + 1]
     if node.op == OP_IDENTITY:
         return placed(template, builder, graph.pool[wide.first], place)
-    sig = <Signature>wide.sig
+    cdef Signature sig = <Signature>wide.sig
     params = sig.params
-    operands = <int32_t*>PyMem_RawMalloc(max(1, count) * sizeof(int32_t))
-    if operands == NULL:
-        raise MemoryError
+    cdef int32_t* operands = <int32_t*>required(PyMem_RawMalloc(max(1, count) * sizeof(int32_t)))
     try:
         for k in range(count):
             operands[k] = placed(template, builder, graph.pool[wide.first + k], place)
@@ -282,10 +270,8 @@ cdef bint scalar_rule(RuleTemplate template) except -1:
         if not add_constants(graph, template.steps[k], places, constants):
             return False
     rule.n_constants = len(constants)
-    rule.constants = <double*>PyMem_RawMalloc(max(1, rule.n_constants) * sizeof(double))
-    rule.steps = <RuleStep*>PyMem_RawMalloc(max(1, 3 * template.n_steps) * sizeof(RuleStep))
-    if rule.constants == NULL or rule.steps == NULL:
-        raise MemoryError
+    rule.constants = <double*>required(PyMem_RawMalloc(max(1, rule.n_constants) * sizeof(double)))
+    rule.steps = <RuleStep*>required(PyMem_RawMalloc(max(1, 3 * template.n_steps) * sizeof(RuleStep)))
     for k in range(rule.n_constants):
         rule.constants[k] = constants[k]
     for k in range(template.n_steps):
@@ -310,10 +296,9 @@ cdef bint add_constants(Graph graph, int32_t i, dict places, list constants) exc
     """Give the constants of a node their places; False unless it is an operation on float64 scalars."""
     cdef Node* node = &graph.nodes[i]
     cdef int32_t k, n
-    cdef const int32_t* operands
     if node.flags & F_WIDE or node.op == OP_ITEM or node.op == OP_RESULT:
         return False
-    operands = node_operands(graph, i, &n)
+    cdef const int32_t* operands = node_operands(graph, i, &n)
     for k in range(n):
         if operands[k] < 0 and operands[k] not in places:
             if graph.consts[~operands[k]].aval != AVAL_FLOAT:
@@ -427,7 +412,6 @@ cdef int32_t fitted(Signature sig, Graph graph, object adjoint, int k, AbstractV
 
     A rule that has no adjoint for an operand gives the error in its place, which is raised where it is asked for.
     """
-    cdef AbstractValue found
     if adjoint is None or (not is_traced(adjoint) and not hasattr(adjoint, "shape") and adjoint == 0):
         return ZERO
     if isinstance(adjoint, NoRuleError):
@@ -437,7 +421,7 @@ cdef int32_t fitted(Signature sig, Graph graph, object adjoint, int k, AbstractV
             f"{describe(sig)} is not linear in g: its adjoint {k} is the constant {adjoint!r}. Every adjoint must be "
             "a product with g, or None for zero."
         )
-    found = aval_of(operand_aval(graph, operand_of(graph, adjoint)))
+    cdef AbstractValue found = aval_of(operand_aval(graph, operand_of(graph, adjoint)))
     if found.shape != aval.shape and (sig.primitive.elementwise or sig.primitive.kind == K_GUFUNC):
         adjoint = sum_to(adjoint, found.shape, aval.shape)
         found = aval_of(operand_aval(graph, operand_of(graph, adjoint)))
@@ -467,11 +451,10 @@ cdef object sum_to(object adjoint, tuple shape, tuple wanted):
 
 cdef list values_for(Graph graph, Signature sig, int32_t node, const int32_t* operands, int32_t count):
     """The values of a node's results and operands, for a rule that branches on them; None for any other rule."""
-    cdef list wanted
     cdef int32_t k
     if not sig.primitive.per_call:
         return None
-    wanted = [node + k for k in range(len(sig.results))] + [operands[k] for k in range(count)]
+    cdef list wanted = [node + k for k in range(len(sig.results))] + [operands[k] for k in range(count)]
     missing = [k for k in wanted if graph.value_of(k) is None]
     if missing:
         try:
@@ -487,18 +470,16 @@ cdef list values_for(Graph graph, Signature sig, int32_t node, const int32_t* op
 
 cdef RuleTemplate vjp_template(Signature sig, uint64_t active, object where, list values=None):
     """The adjoint of `sig` for the operands in `active`, from its rule; `values` are those of results and operands."""
-    cdef RuleTemplate template
-    cdef Graph graph
     cdef list outputs = []
     cdef int k
     cdef Primitive primitive = sig.primitive
     forget_old(sig)
     key = ("vjp", active)
-    template = <RuleTemplate>sig.templates.get(key)
+    cdef RuleTemplate template = <RuleTemplate>sig.templates.get(key)
     if template is not None:
         return template
     template = RuleTemplate.__new__(RuleTemplate)
-    graph = Graph(values is not None)
+    cdef Graph graph = Graph(values is not None)
     if values is None:
         g = inputs_of(graph, sig.results)
         p = inputs_of(graph, sig.results)
@@ -655,12 +636,11 @@ cdef RuleTemplate author_jvp_template(Signature sig, uint64_t active):
 
 cdef object fitted_tangent(Signature sig, Graph graph, object tangent, AbstractValue aval):
     """The operand of a tangent, checked against the shape of its result."""
-    cdef AbstractValue found
     if tangent is None or (not is_traced(tangent) and np.ndim(tangent) == 0 and tangent == 0):
         return <int>ZERO
     if not is_traced(tangent):
         raise RuleError(f"the jvp of {sig.primitive.name} is not linear in the tangents: it gives {tangent!r}.")
-    found = aval_of(operand_aval(graph, operand_of(graph, tangent)))
+    cdef AbstractValue found = aval_of(operand_aval(graph, operand_of(graph, tangent)))
     if found.shape != aval.shape and sig.primitive.elementwise and len(found.shape) <= len(aval.shape):
         tangent = record_call(primitive_of(OP_BROADCAST_TO), (aval.shape,), (tangent,))
         found = aval_of(operand_aval(graph, operand_of(graph, tangent)))

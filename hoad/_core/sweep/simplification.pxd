@@ -1,5 +1,3 @@
-"""What an operation is without a new node, or in simpler operations."""
-
 from hoad._core.sweep.hash_consing cimport Appender
 from hoad._core.graph.primitive cimport Primitive
 from hoad._core.graph.tape cimport Graph, int32_t, uint16_t

@@ -11,13 +11,13 @@ from hoad._core.sweep.derived cimport broadcast, negative
 from hoad._core.sweep.flags cimport (
     first_operand, has_no_zero, holds, is_const, is_integral, is_number, is_op, is_product, is_strong,
 )
-from hoad._core.sweep.hash_consing cimport NOTHING, Appender
-from hoad._core.graph.primitive cimport INFO, Primitive, Signature, primitive_of, signature
+from hoad._core.sweep.hash_consing cimport NOTHING
+from hoad._core.graph.primitive cimport INFO, Signature, primitive_of, signature
 from hoad._core.graph.tape cimport (
     ARITY, AVAL_BOOL, AVAL_FLOAT, F_WIDE, OP_ADD, OP_BROADCAST_TO, OP_COMPLEX, OP_CONJUGATE, OP_DIVIDE, OP_IDENTITY,
     OP_IMAG, OP_LOGICAL_NOT, OP_MASK, OP_MULTIPLY, OP_NEGATIVE, OP_POWER, OP_REAL, OP_SELECT, OP_SQUARE,
-    OP_STRONG_DIVIDE, OP_STRONG_MULTIPLY, OP_STRONG_MULTIPLY_BOTH, OP_SUBTRACT, OP_TRANSPOSE, ZERO, Graph, aval_of,
-    int32_t, node_operands, operand_aval, uint16_t,
+    OP_STRONG_DIVIDE, OP_STRONG_MULTIPLY, OP_STRONG_MULTIPLY_BOTH, OP_SUBTRACT, OP_TRANSPOSE, ZERO, aval_of,
+    node_operands, operand_aval,
 )
 
 cdef enum:
@@ -252,14 +252,13 @@ cdef int32_t folded_complex(Appender builder, Primitive primitive, const int32_t
     """What an operation on constants gives, where that is one complex number."""
     cdef int32_t avals[MOST_FOLDED]
     cdef int32_t i
-    cdef Signature sig
     if primitive.nout > 1 or count > MOST_FOLDED or not aval_of(aval).is_complex or aval_of(aval).ndim:
         return NOTHING
     for i in range(count):
         if operands[i] >= 0:
             return NOTHING
         avals[i] = operand_aval(builder.graph, operands[i])
-    sig = signature(primitive, None, avals, count)
+    cdef Signature sig = signature(primitive, None, avals, count)
     return builder.graph.const_object(compute(builder.graph, sig, operands, count)[0])
 
 
@@ -281,10 +280,9 @@ cdef int skip_broadcasts(Graph graph, int32_t* operands, int32_t count, int32_t 
 
 cdef int32_t transposed_back(Graph graph, uint16_t op, object params, int32_t operand) except? -1:
     """What is transposed twice and so not at all, as a matrix is in the adjoint of an adjoint."""
-    cdef Signature sig
     if op != OP_TRANSPOSE or not is_op(graph, operand, OP_TRANSPOSE):
         return NOTHING
-    sig = <Signature>graph.wide_nodes[graph.nodes[operand].a].sig
+    cdef Signature sig = <Signature>graph.wide_nodes[graph.nodes[operand].a].sig
     for k, axis in enumerate(params[0]):
         if sig.params[0][axis] != k:
             return NOTHING

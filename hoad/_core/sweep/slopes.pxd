@@ -1,5 +1,3 @@
-"""Products of slopes of absolute values."""
-
 from hoad._core.sweep.hash_consing cimport Appender
 from hoad._core.graph.tape cimport int32_t
 

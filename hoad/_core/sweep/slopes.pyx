@@ -12,12 +12,12 @@ element by element. This is exact where x is not 0: a product with ±1 does not 
 
 from hoad._core.sweep.derived cimport broadcast, negative, ones
 from hoad._core.sweep.flags cimport is_sloped
-from hoad._core.sweep.hash_consing cimport NOTHING, Appender
+from hoad._core.sweep.hash_consing cimport NOTHING
 from hoad._core.graph.primitive cimport Signature, primitive_of, signature
 from hoad._core.graph.tape cimport (
     AVAL_BOOL, AVAL_FLOAT, F_SLOPED, F_WIDE, OP_ADD, OP_DIVIDE, OP_IDENTITY, OP_INPUT, OP_ITEM, OP_MASK, OP_MULTIPLY,
     OP_NEGATIVE, OP_RESULT, OP_SLOPE, OP_STRONG_DIVIDE, OP_STRONG_MULTIPLY, OP_STRONG_MULTIPLY_BOTH, OP_SUBTRACT, ZERO,
-    AbstractValue, Graph, aval_of, int32_t, node_operands, operand_aval, uint16_t,
+    AbstractValue, Graph, aval_of, node_operands, operand_aval, uint16_t,
 )
 
 cdef enum:
@@ -32,8 +32,6 @@ cdef enum:
 
 cdef bint is_same(Graph graph, int32_t a, int32_t b, int32_t depth) noexcept:
     """Whether two operands have the same value, because the same is done to the same: nodes are not always shared."""
-    cdef const int32_t* of_a
-    cdef const int32_t* of_b
     cdef int32_t k, n_a, n_b
     if a == b:
         return True
@@ -48,8 +46,8 @@ cdef bint is_same(Graph graph, int32_t a, int32_t b, int32_t depth) noexcept:
             return False
     elif graph.nodes[a].op == OP_ITEM and graph.nodes[a].b != graph.nodes[b].b:
         return False
-    of_a = node_operands(graph, a, &n_a)
-    of_b = node_operands(graph, b, &n_b)
+    cdef const int32_t* of_a = node_operands(graph, a, &n_a)
+    cdef const int32_t* of_b = node_operands(graph, b, &n_b)
     if n_a != n_b or n_a == 0 or graph.nodes[a].op == OP_RESULT:
         return False
     for k in range(n_a):
@@ -67,12 +65,10 @@ cdef struct Search:
 cdef int collect(Graph graph, int32_t operand, Search* search) noexcept:
     """Find the slopes that `operand` is a product with, or a sum of products."""
     cdef int32_t k, n
-    cdef uint16_t op
-    cdef const int32_t* operands
     search.left -= 1
     if operand < 0 or search.left < 0 or not graph.nodes[operand].flags & F_SLOPED:
         return 0
-    op = graph.nodes[operand].op
+    cdef uint16_t op = graph.nodes[operand].op
     if op == OP_SLOPE:
         for k in range(search.count):
             if search.found[k] == operand:
@@ -83,7 +79,7 @@ cdef int collect(Graph graph, int32_t operand, Search* search) noexcept:
         search.found[search.count] = operand
         search.count += 1
         return 0
-    operands = node_operands(graph, operand, &n)
+    cdef const int32_t* operands = node_operands(graph, operand, &n)
     for k in range(n):
         if is_factor(op, k):
             collect(graph, operands[k], search)
@@ -94,11 +90,10 @@ cdef bint has(Graph graph, int32_t operand, int32_t slope, int32_t* left) noexce
     """Whether `operand` has this very node as a factor: one that is older has not. All of it is visited."""
     cdef int32_t k, n
     cdef bint found = operand == slope
-    cdef const int32_t* operands
     left[0] -= 1
     if operand <= slope or left[0] < 0 or not graph.nodes[operand].flags & F_SLOPED:
         return found
-    operands = node_operands(graph, operand, &n)
+    cdef const int32_t* operands = node_operands(graph, operand, &n)
     for k in range(n):
         if is_factor(graph.nodes[operand].op, k) and has(graph, operands[k], slope, left):
             found = True
@@ -120,8 +115,7 @@ cdef int32_t common_slope(Graph graph, int32_t a, int32_t b, int32_t few, int32_
 
     In factors of `few` nodes slopes of equal numbers are found; in a longer one it must be the same node.
     """
-    cdef Search of_a
-    cdef Search of_b
+    cdef Search of_a, of_b
     cdef int32_t i, k, left
     of_a.count = of_b.count = 0
     of_a.left = of_b.left = few
@@ -150,14 +144,13 @@ cdef int32_t apply(Appender builder, uint16_t op, int32_t a, int32_t b) except? 
     """Emit ``op(a, b)``."""
     cdef int32_t operands[2]
     cdef int32_t avals[2]
-    cdef Signature sig
     avals[0] = operand_aval(builder.graph, a)
     avals[1] = operand_aval(builder.graph, b)
     if avals[0] <= AVAL_BOOL and avals[1] <= AVAL_BOOL:
         return builder.emit(op, a, b)
     operands[0] = a
     operands[1] = b
-    sig = signature(primitive_of(op), None, avals, 2)
+    cdef Signature sig = signature(primitive_of(op), None, avals, 2)
     return builder.emit_wide(sig.primitive, None, operands, 2, (<AbstractValue>sig.results[0]).number)
 
 
@@ -191,8 +184,6 @@ cdef int split(Appender builder, int32_t x, int32_t slope, int32_t oldest, int32
     cdef int32_t operands[2]
     cdef int32_t parts[4]       # even and odd of the first operand, and of the second
     cdef int32_t k, n
-    cdef const int32_t* found
-    cdef uint16_t op
     even[0] = x
     odd[0] = ZERO
     if x < oldest or not is_sloped(builder.graph, x):
@@ -203,10 +194,10 @@ cdef int split(Appender builder, int32_t x, int32_t slope, int32_t oldest, int32
         even[0] = ZERO
         odd[0] = ONE
         return 0
-    op = builder.graph.nodes[x].op
+    cdef uint16_t op = builder.graph.nodes[x].op
     if not (is_factor(op, 0) or is_factor(op, 1)):
         return 0
-    found = node_operands(builder.graph, x, &n)
+    cdef const int32_t* found = node_operands(builder.graph, x, &n)
     for k in range(n):
         operands[k] = found[k]      # the table may move
     for k in range(n):
@@ -261,10 +252,10 @@ cdef int32_t product_of_slopes(Appender builder, int32_t a, int32_t b, int32_t a
     cdef int32_t few = FEW_VISITED if builder.simplify else MOST_VISITED
     cdef int32_t slope = common_slope(builder.graph, a, b, few, &oldest)
     cdef int32_t parts[4]
-    cdef int32_t even, odd, kind
+    cdef int32_t even, odd
     if slope == NOTHING:
         return NOTHING
-    kind = operand_aval(builder.graph, slope)
+    cdef int32_t kind = operand_aval(builder.graph, slope)
     if not (aval_of(kind).dtype is aval_of(aval).dtype is aval_of(operand_aval(builder.graph, a)).dtype
             is aval_of(operand_aval(builder.graph, b)).dtype):
         return NOTHING

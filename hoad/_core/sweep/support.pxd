@@ -1,5 +1,3 @@
-"""Where a value is 0 whatever the inputs are."""
-
 from hoad._core.sweep.hash_consing cimport Appender
 from hoad._core.graph.tape cimport int32_t, uint16_t
 

@@ -9,12 +9,11 @@ cimport numpy as cnp
 
 from hoad._core.sweep.derived cimport assemble, broadcast, ones
 from hoad._core.sweep.flags cimport has_no_zero
-from hoad._core.sweep.hash_consing cimport NOTHING, Appender
+from hoad._core.sweep.hash_consing cimport NOTHING
 from hoad._core.graph.primitive cimport INFO, K_STRIDED, Signature, primitive_of
 from hoad._core.graph.tape cimport (
     F_WIDE, OP_ADD, OP_ASSEMBLE, OP_ASTYPE, OP_DIVIDE, OP_MASK, OP_MULTIPLY, OP_NEGATIVE, OP_SINGULAR, OP_SPECTRAL,
-    OP_STOP, OP_STRONG_DIVIDE, OP_STRONG_MULTIPLY, OP_SUBTRACT, ZERO, aval_of, int32_t, node_operands, operand_aval,
-    uint16_t,
+    OP_STOP, OP_STRONG_DIVIDE, OP_STRONG_MULTIPLY, OP_SUBTRACT, ZERO, aval_of, node_operands, operand_aval,
 )
 
 cnp.import_array()
@@ -25,10 +24,9 @@ cdef enum:
 cdef object with_support(Appender builder, uint16_t op, object params, int32_t* operands):
     """The parameters of a function of a spectrum, with the support of its argument in ``operands[1]`` if known."""
     cdef int32_t left = MOST_VISITED
-    cdef int32_t found
     if (op != OP_SPECTRAL and op != OP_SINGULAR) or params[0] != 0:
         return params
-    found = support_of(builder, operands[2], &left)
+    cdef int32_t found = support_of(builder, operands[2], &left)
     if found != NOTHING:
         operands[1] = found
     return (0, found != NOTHING, False)
@@ -42,8 +40,6 @@ cdef int32_t support_of(Appender builder, int32_t k, int32_t* left) except? -1:
     cdef int32_t few[2]
     cdef int32_t i, count
     cdef int32_t aval = operand_aval(builder.graph, k)
-    cdef uint16_t op
-    cdef const int32_t* given
     if k < 0:
         if has_no_zero(builder.graph, k):
             return NOTHING
@@ -52,8 +48,8 @@ cdef int32_t support_of(Appender builder, int32_t k, int32_t* left) except? -1:
     left[0] -= 1
     if left[0] < 0 or not builder.graph.nodes[k].flags & F_WIDE:
         return NOTHING
-    op = builder.graph.nodes[k].op
-    given = node_operands(builder.graph, k, &count)
+    cdef uint16_t op = builder.graph.nodes[k].op
+    cdef const int32_t* given = node_operands(builder.graph, k, &count)
     operands = [given[i] for i in range(count)]         # the graph grows
     if op == OP_ASSEMBLE or op == OP_MASK:
         for i in range(count):

@@ -1,5 +1,3 @@
-"""A copy of what is behind some nodes, in which rules are spelled out until they ask for nothing new."""
-
 from hoad._core.sweep.builder cimport Builder
 from hoad._core.graph.primitive cimport Primitive
 from hoad._core.graph.tape cimport Graph, int32_t

@@ -1,8 +1,6 @@
-"""A copy of what is behind some nodes, in which rules are spelled out until they ask for nothing new."""
-
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from typing import Any, final
+from typing import Any, Final, final
 
 from hoad._core.graph.primitive import Primitive
 from hoad._core.graph.tape import AbstractValue, Graph
@@ -11,14 +9,9 @@ RUNNING: ContextVar[Graph | None]
 
 @final
 class Closure:
-    """Nodes without values, copied from a sealed graph and simplified, to which more are added; equal ones are one."""
-
-    @property
-    def graph(self) -> Graph: ...
-    @property
-    def inputs(self) -> list[int]: ...
-    @property
-    def outputs(self) -> list[int]: ...
+    graph: Final[Graph]
+    inputs: Final[list[int]]
+    outputs: Final[list[int]]
     @property
     def size(self) -> int: ...
     def __init__(self, source: Graph, outputs: list[int], inputs: list[int]) -> None: ...

@@ -3,13 +3,12 @@
 cimport cython
 from cpython cimport array
 
-from hoad._core.sweep.builder cimport Builder
 from hoad._core.sweep.derived cimport broadcast
 from hoad._core.trace.coerce cimport operand_of
-from hoad._core.graph.primitive cimport MOST_RESULTS, Primitive, Signature, node_signature, signature
+from hoad._core.graph.primitive cimport MOST_RESULTS, Signature, node_signature, signature
 from hoad._core.sweep.tangent cimport jvp_template
 from hoad._core.graph.tape cimport (
-    AVAL_BOOL, F_STRONG, ZERO, AbstractValue, Graph, aval_of, int32_t, node_operands, operand_aval, uint64_t,
+    AVAL_BOOL, F_STRONG, ZERO, AbstractValue, aval_of, node_operands, operand_aval, uint64_t,
 )
 from hoad._core.sweep.rule_template cimport RuleTemplate, vjp_template
 from hoad._core.trace.traced cimport wrap
@@ -85,11 +84,10 @@ cdef class Closure:
     cdef int32_t push(self, Primitive primitive, object params, const int32_t* operands, int32_t n) except? -1:
         """The operand of the (first) result of an operation on as many operands as there may be."""
         cdef array.array avals = array.clone(NUMBERS, n, False)
-        cdef Signature sig
         cdef int32_t k
         for k in range(n):
             numbers_in(avals)[k] = operand_aval(self.graph, operands[k])
-        sig = signature(primitive, params, numbers_in(avals), n)
+        cdef Signature sig = signature(primitive, params, numbers_in(avals), n)
         return self.builder.emit_wide(primitive, params, operands, n, (<AbstractValue>sig.results[0]).number)
 
     def slopes(self, int32_t i, active, bint elementwise=True):
@@ -98,7 +96,6 @@ cdef class Closure:
         An elementwise rule is that at the shape of the result. Operands that are not `active` have none.
         """
         cdef Signature sig = node_signature(self.graph, i)
-        cdef RuleTemplate template
         cdef int32_t result = operand_aval(self.graph, i)
         cdef int32_t k, n
         cdef const int32_t* operands = node_operands(self.graph, i, &n)
@@ -117,7 +114,7 @@ cdef class Closure:
                     leaves[2 + k] = broadcast(self.builder, leaves[2 + k], result)
                 mask |= asked(active[k], k, n)
             avals[k] = operand_aval(self.graph, leaves[2 + k])
-        template = vjp_template(signature(sig.primitive, sig.params, avals, n), mask, None)
+        cdef RuleTemplate template = vjp_template(signature(sig.primitive, sig.params, avals, n), mask, None)
         if template.graph.n_guards:
             return None
         template.inline_into(self.builder, leaves, found, NULL)
@@ -129,7 +126,6 @@ cdef class Closure:
         None for a rule that branches.
         """
         cdef Signature sig = node_signature(self.graph, i)
-        cdef RuleTemplate template
         cdef int32_t found[MOST_RESULTS]
         cdef int32_t k, n
         cdef int32_t nout = <int32_t>len(sig.results)
@@ -142,7 +138,7 @@ cdef class Closure:
         ])
         for k in range(n):
             mask |= asked(dots[k] is not None, k, n)
-        template = jvp_template(sig, mask, None)
+        cdef RuleTemplate template = jvp_template(sig, mask, None)
         if template.graph.n_guards:
             return None
         template.inline_into(self.builder, numbers_in(leaves), found, NULL)

@@ -1,5 +1,3 @@
-"""Taylor coefficients of a program: rows of series, found together order by order."""
-
 from libc.stdint cimport int32_t, int64_t
 
 from hoad._core.kernels.native_call cimport NativeCall

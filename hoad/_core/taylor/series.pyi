@@ -1,7 +1,5 @@
-"""Taylor coefficients of a program: rows of series, found together order by order."""
-
 from collections.abc import Iterable, Sequence
-from typing import Any, final
+from typing import Any, Final, final
 
 from typing_extensions import Self
 
@@ -15,17 +13,12 @@ PLAN_RULES: dict[str, int]
 WITHOUT_PLAN: tuple[str, ...]
 SUMMED: tuple[str, ...]
 
-class NotClosedError(Exception):
-    """A program that has no Taylor arithmetic here: its derivatives come from nested tapes instead."""
+class NotClosedError(Exception): ...
 
 @final
 class Series(NativeCall):
-    """Rows and steps, put together one by one; then run as often as one likes, by many threads at a time."""
-
-    @property
-    def degree(self) -> int: ...
-    @property
-    def lanes(self) -> int: ...
+    degree: Final[int]
+    lanes: Final[int]
     @property
     def is_narrow(self) -> bool: ...
     @property

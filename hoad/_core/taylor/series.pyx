@@ -14,18 +14,17 @@ from libc.string cimport memcmp, memcpy, memset
 cimport cython
 cimport numpy as cnp
 
-from hoad._core.base.blocks cimport give, reserve
+from hoad._core.base.blocks cimport appended, give, required, reserve
 from hoad._core.runtime.engine cimport GUARD_FAILED, no_memory
-from hoad._core.kernels.native_call cimport NativeCall
-from hoad._core.ops.plan cimport FAILED_PYTHON, FAILED_SINGULAR, FAILED_WITHIN, Plan, plan_of
-from hoad._core.graph.primitive cimport INFO, MOST_RESULTS, Info, Signature
+from hoad._core.ops.plan cimport FAILED_PYTHON, FAILED_SINGULAR, FAILED_WITHIN, plan_of
+from hoad._core.graph.primitive cimport INFO, MOST_RESULTS, Info
 from hoad._core.graph.tape cimport ARITY, AbstractValue
 from hoad._core.kernels.vector cimport (
     SERIES_ADD, SERIES_COPY, SERIES_DERIVE, SERIES_DIVIDE, SERIES_ITEM, SERIES_MASK, SERIES_MULTIPLY, SERIES_NEGATE,
     SERIES_NONE, SERIES_PLAN, SERIES_POWER, SERIES_SCALE, SERIES_STRONG_DIVIDE, SERIES_SELECT, SERIES_SHRINK,
     SERIES_SLOPES, SERIES_STRONG_MULTIPLY, SERIES_STRONG_MULTIPLY_BOTH, SERIES_SQUARE, SERIES_SUBTRACT, VALUE_ADD,
     VALUE_CALL1, VALUE_CALL2, VALUE_COPY, VALUE_DIVIDE, VALUE_GIVEN, VALUE_MASK, VALUE_MULTIPLY, VALUE_NEGATE,
-    VALUE_PLAN, VALUE_SELECT, VALUE_SQUARE, VALUE_SUBTRACT, SeriesGroup, SeriesPlace, series_kernels,
+    VALUE_PLAN, VALUE_SELECT, VALUE_SQUARE, VALUE_SUBTRACT, SeriesPlace, series_kernels,
 )
 
 cnp.import_array()
@@ -81,9 +80,7 @@ cdef class Series(NativeCall):
         self.alive = []
         self.is_narrow = True
         self.is_of_numbers = True
-        self.orders = <double*>PyMem_RawCalloc(degree + 3, sizeof(double))
-        if self.orders == NULL:
-            raise MemoryError
+        self.orders = <double*>required(PyMem_RawCalloc(degree + 3, sizeof(double)))
         for k in range(degree + 3):
             self.orders[k] = k
         self.divisors = self.orders + 1
@@ -105,9 +102,7 @@ cdef class Series(NativeCall):
 
     def row(self, AbstractValue aval not None, int32_t top):
         """A row for series of this shape and dtype, which are zero beyond the order `top`."""
-        cdef Row* row
-        reserve(<void**>&self.rows, &self.cap_rows, self.n_rows + 1, sizeof(Row))
-        row = &self.rows[self.n_rows]
+        cdef Row* row = <Row*>appended(<void**>&self.rows, &self.cap_rows, &self.n_rows, sizeof(Row))
         row.is_truth = aval.dtype == np.bool_
         row.is_real = row.is_truth or aval.is_float64
         row.size = aval.size
@@ -120,7 +115,6 @@ cdef class Series(NativeCall):
         self.widest = max(self.widest, row.size)
         self.is_of_numbers = self.is_of_numbers and row.is_real and aval.ndim == 0
         self.is_narrow = self.is_narrow and self.is_of_numbers
-        self.n_rows += 1
         return self.n_rows - 1
 
     def top(self, int32_t row):
@@ -182,10 +176,10 @@ cdef class Series(NativeCall):
         self.may_fail = True
         array = np.ascontiguousarray(expected, np.float64 if self.rows[row].is_real else None)
         self.alive.append(array)
-        reserve(<void**>&self.checks, &self.cap_checks, self.n_checks + 1, sizeof(SeriesCheck))
-        self.checks[self.n_checks].row = row
-        self.checks[self.n_checks].expected = <const char*>cnp.PyArray_DATA(<cnp.ndarray>array)
-        self.n_checks += 1
+        cdef SeriesCheck* made = <SeriesCheck*>appended(
+            <void**>&self.checks, &self.cap_checks, &self.n_checks, sizeof(SeriesCheck))
+        made.row = row
+        made.expected = <const char*>cnp.PyArray_DATA(<cnp.ndarray>array)
 
     def step(self, int32_t out, str value, str rule, operands, Signature sig=None, Signature product=None,
              int32_t offset=0, int32_t lag=0):
@@ -224,22 +218,17 @@ cdef class Series(NativeCall):
             if rule in ("pairs", "solve", "invert"):
                 step.a, step.c = row_like(self, out), row_like(self, out)
         self.is_narrow = self.is_narrow and not self.has_plans
-        reserve(<void**>&self.steps, &self.cap_steps, self.n_steps + 1, sizeof(SeriesStep))
-        self.steps[self.n_steps] = step
-        self.n_steps += 1
+        (<SeriesStep*>appended(<void**>&self.steps, &self.cap_steps, &self.n_steps, sizeof(SeriesStep)))[0] = step
         return self.n_steps - 1
 
     def end_part(self):
         """Let what was put in since the last part be done to the highest order before what follows."""
-        reserve(<void**>&self.parts, &self.cap_parts, self.n_parts + 1, sizeof(int32_t))
-        self.parts[self.n_parts] = self.n_steps
-        self.n_parts += 1
+        (<int32_t*>appended(<void**>&self.parts, &self.cap_parts, &self.n_parts, sizeof(int32_t)))[0] = self.n_steps
 
     def term(self, int32_t h, int32_t x, int32_t y, double sign, bint strong):
         """A further term ``sign h x'`` of the slopes of the step put in last, where y is t x'."""
-        cdef SeriesTerm* term
-        reserve(<void**>&self.terms, &self.cap_terms, self.n_terms + 1, sizeof(SeriesTerm))
-        term = &self.terms[self.n_terms]
+        cdef SeriesTerm* term = <SeriesTerm*>appended(
+            <void**>&self.terms, &self.cap_terms, &self.n_terms, sizeof(SeriesTerm))
         term.h = h
         term.x = x
         term.y = y
@@ -247,7 +236,6 @@ cdef class Series(NativeCall):
         term.top_x = self.rows[x].top
         term.sign = sign
         term.strong = strong
-        self.n_terms += 1
 
     def slopes(self, int32_t step, terms):
         """Give a step its terms (h, x, t x', sign, strong)."""
@@ -263,13 +251,10 @@ cdef class Series(NativeCall):
         cdef int32_t i
         cdef int64_t n = self.lanes
         cdef Row* row
-        cdef char** at
         cdef int code
         cdef list held = []
         cdef list found = []
-        at = <char**>PyMem_RawCalloc(self.n_inputs + self.n_outputs + 1, sizeof(char*))
-        if at == NULL:
-            raise MemoryError
+        cdef char** at = <char**>required(PyMem_RawCalloc(self.n_inputs + self.n_outputs + 1, sizeof(char*)))
         try:
             for i in range(self.n_inputs):
                 row = &self.rows[self.inputs[i].row]
@@ -343,15 +328,12 @@ cdef void* keep(Series series, object part) except NULL:
 
 cdef int32_t row_like(Series series, int32_t row) except -1:
     """A row for one coefficient as large as those of another."""
-    cdef Row* made
-    reserve(<void**>&series.rows, &series.cap_rows, series.n_rows + 1, sizeof(Row))
-    made = &series.rows[series.n_rows]
+    cdef Row* made = <Row*>appended(<void**>&series.rows, &series.cap_rows, &series.n_rows, sizeof(Row))
     made[0] = series.rows[row]
     made.top = 0
     made.constant = NULL
     made.at = series.per_lane
     series.per_lane += made.size * sizeof(double)
-    series.n_rows += 1
     return series.n_rows - 1
 
 
@@ -619,13 +601,11 @@ cdef void feed_back(Series series, int32_t k, int64_t lanes, char* memory) noexc
 # ---- steps by plans -------------------------------------------------------------------------------------------------
 
 cdef void take_rate(Series series, SeriesStep* step, int32_t k, int64_t lanes, char* memory) noexcept nogil:
-    cdef double* x
-    cdef double* p
     cdef int64_t e
     if k > step.top:
         return
-    x = place_of(series, step.a, k + 1, lanes, memory)
-    p = place_of(series, step.out, k, lanes, memory)
+    cdef double* x = place_of(series, step.a, k + 1, lanes, memory)
+    cdef double* p = place_of(series, step.out, k, lanes, memory)
     for e in range(series.rows[step.out].size * lanes):
         p[e] = (k + 1) * x[e]
 
@@ -788,9 +768,8 @@ cdef inline char* aligned(char* memory) noexcept nogil:
 
 cdef int add_port(SeriesPort** ports, int32_t* n, int32_t* capacity, int32_t row, int32_t count,
                   bint has_lanes) except -1:
-    reserve(<void**>ports, capacity, n[0] + 1, sizeof(SeriesPort))
-    ports[0][n[0]].row = row
-    ports[0][n[0]].count = count
-    ports[0][n[0]].has_lanes = has_lanes
-    n[0] += 1
+    cdef SeriesPort* port = <SeriesPort*>appended(<void**>ports, capacity, n, sizeof(SeriesPort))
+    port.row = row
+    port.count = count
+    port.has_lanes = has_lanes
     return 0

@@ -184,11 +184,11 @@ cdef class Codegen:
     cdef int make_step(self, int32_t i, str name, Primitive primitive, list operands, params) except -1:
         """The step of the operation that a node is."""
         cdef int32_t row = self.rows[i]
-        cdef int32_t k, n, first
+        cdef int32_t k, first
         cdef bint is_held = primitive.kind in MOVING or name == "astype"
         cdef Signature signature = None
         value, rule, operands, more = self.how(i, name, primitive, operands)
-        n = len(operands)
+        cdef int32_t n = len(operands)
         first = 0 if primitive.kind == K_UFUNC else 1 if rule == "solve" else n     # of those that are broadcast
         rows = [self.row_at(operands[k], i) if k >= first else self.row_of(operands[k]) for k in range(n)]
         if value is None:
@@ -218,10 +218,9 @@ cdef class Codegen:
         cdef AbstractValue aval = self.aval(i)
         cdef bint constant = ordering.tops[i] == 0
         cdef str series = primitive.series
-        cdef list tops
         if aval.dtype != DOUBLE and aval.dtype != TRUTH:    # which are held as they are
             return None, None, operands, {}
-        tops = [ordering.top(k) for k in operands]
+        cdef list tops = [ordering.top(k) for k in operands]
         if series == "item":
             return "copy", "item", operands, {}
         if series == "rate":

@@ -1,5 +1,3 @@
-"""Nodes with series: what their coefficients are made of, which are asked for, and in which order they are found."""
-
 from hoad._core.taylor.derivative_closure cimport Closure
 from hoad._core.graph.primitive cimport Primitive
 from hoad._core.graph.tape cimport int32_t

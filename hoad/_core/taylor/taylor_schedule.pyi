@@ -1,39 +1,23 @@
-"""Nodes with series: what their coefficients are made of, which are asked for, and in which order they are found."""
-
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from hoad._core.graph.primitive import Primitive
 from hoad._core.graph.tape import AbstractValue
 from hoad._core.taylor.derivative_closure import Closure
 
 class Ordering:
-    """Nodes of a closure, and what the coefficients of each are made of."""
-
-    @property
-    def closure(self) -> Closure: ...
-    @property
-    def outputs(self) -> list[int]: ...
-    @property
-    def guards(self) -> list[tuple[int, Any]]: ...
-    @property
-    def given(self) -> dict[int, int]: ...
-    @property
-    def degree(self) -> int: ...
-    @property
-    def is_real(self) -> bool: ...
-    @property
-    def tops(self) -> list[int]: ...
-    @property
-    def lags(self) -> list[int]: ...
-    @property
-    def slopes(self) -> dict[int, list[tuple[int, int]]]: ...
-    @property
-    def integrands(self) -> dict[int, int]: ...
-    @property
-    def instead(self) -> dict[int, int]: ...
-    @property
-    def powers(self) -> dict[int, int]: ...
+    closure: Final[Closure]
+    outputs: Final[list[int]]
+    guards: Final[list[tuple[int, Any]]]
+    given: Final[dict[int, int]]
+    degree: Final[int]
+    is_real: Final[bool]
+    tops: Final[list[int]]
+    lags: Final[list[int]]
+    slopes: Final[dict[int, list[tuple[int, int]]]]
+    integrands: Final[dict[int, int]]
+    instead: Final[dict[int, int]]
+    powers: Final[dict[int, int]]
     def __init__(
         self, closure: Closure, outputs: list[int], guards: list[tuple[int, Any]], given: Sequence[int], degree: int
     ) -> None: ...

@@ -6,12 +6,9 @@ How the coefficients of a node are found is chosen elsewhere, and noted here.
 import heapq
 
 
-from hoad._core.base.blocks cimport give, reserve
-from hoad._core.taylor.derivative_closure cimport Closure
-from hoad._core.graph.primitive cimport Primitive, params_of, primitive_of
-from hoad._core.graph.tape cimport (
-    OP_NEGATIVE, AbstractValue, Graph, aval_of, int32_t, int64_t, node_operands, operand_aval,
-)
+from hoad._core.base.blocks cimport appended, give, reserve
+from hoad._core.graph.primitive cimport params_of, primitive_of
+from hoad._core.graph.tape cimport OP_NEGATIVE, AbstractValue, Graph, aval_of, int64_t, node_operands, operand_aval
 
 from hoad._core.taylor.series import NotClosedError
 
@@ -160,10 +157,9 @@ cdef class Ordering:
         """Note that the node in question asks for an operand, if that is a node."""
         if operand is None or operand < 0:
             return 0
-        reserve(<void**>&self.asks, &self.cap_asks, self.n_asks + 1, sizeof(Ask))
-        self.asks[self.n_asks].node = operand
-        self.asks[self.n_asks].ahead = ahead
-        self.n_asks += 1
+        cdef Ask* ask = <Ask*>appended(<void**>&self.asks, &self.cap_asks, &self.n_asks, sizeof(Ask))
+        ask.node = operand
+        ask.ahead = ahead
         return 0
 
     cdef int32_t begin(self, int32_t i) noexcept:

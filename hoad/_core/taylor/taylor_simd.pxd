@@ -1,5 +1,3 @@
-"""Steps of a series that are done at once."""
-
 from hoad._core.taylor.series cimport Series
 
 cdef int group(Series series) except -1

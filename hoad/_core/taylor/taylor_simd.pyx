@@ -10,8 +10,7 @@ from libc.stdlib cimport qsort
 
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
 
-from hoad._core.base.blocks cimport reserve
-from hoad._core.taylor.series cimport Series
+from hoad._core.base.blocks cimport appended, required, reserve
 from hoad._core.kernels.vector cimport (
     SERIES_ADD, SERIES_COPY, SERIES_DERIVE, SERIES_DIVIDE, SERIES_MEMBERS, SERIES_MULTIPLY, SERIES_NEGATE, SERIES_NONE,
     SERIES_POWER, SERIES_SCALE, SERIES_SHORT, SERIES_SHRINK, SERIES_SLOPES, SERIES_SQUARE, SERIES_SUBTRACT, SeriesGroup,
@@ -38,13 +37,11 @@ cdef struct Member:
 
 cdef int group(Series series) except -1:
     """Find groups in a series of numbers that runs for one lane, if it has any."""
-    cdef Member* members
     cdef int32_t n
     if not series.is_narrow or series.lanes != 1 or not SERIES_MEMBERS:
         return 0
-    members = <Member*>PyMem_RawCalloc(series.n_steps * sizeof(Member) + series.n_rows * sizeof(int32_t) + 1, 1)
-    if members == NULL:
-        raise MemoryError
+    cdef Member* members = <Member*>required(
+        PyMem_RawCalloc(series.n_steps * sizeof(Member) + series.n_rows * sizeof(int32_t) + 1, 1))
     try:
         n = find_members(series, members, <int32_t*>(members + series.n_steps))
         qsort(members, n, sizeof(Member), &compare)
@@ -161,12 +158,11 @@ cdef int put(Series series, const Member* members, int32_t n) except -1:
 
 cdef int put_group(Series series, const Member* members, int32_t n, int32_t width) except -1:
     """A group of so many lanes, of which the last member fills those that are left; or of none."""
-    cdef SeriesGroup* made
     cdef int32_t i
     cdef int32_t size = max(n, width)
-    reserve(<void**>&series.groups, &series.cap_groups, series.n_groups + 1, sizeof(SeriesGroup))
     reserve(<void**>&series.members, &series.cap_members, series.n_members + size, sizeof(int32_t))
-    made = &series.groups[series.n_groups]
+    cdef SeriesGroup* made = <SeriesGroup*>appended(
+        <void**>&series.groups, &series.cap_groups, &series.n_groups, sizeof(SeriesGroup))
     made.rule = members[0].rule if width or members[0].kind == PLAIN else SERIES_NONE
     made.top = members[0].top if made.rule != SERIES_NONE else series.degree
     made.first, made.count, made.width = series.n_members, n, width
@@ -174,6 +170,5 @@ cdef int put_group(Series series, const Member* members, int32_t n, int32_t widt
     for i in range(size):
         series.members[series.n_members + i] = members[min(i, n - 1)].step
     series.n_members += size
-    series.n_groups += 1
     series.scratch += (width * (2 * (series.degree + 1) + 1) + 7) & ~<int64_t>7      # of whole lines of the cache
     return 0

@@ -1,6 +1,4 @@
-"""Steps of a Taylor integrator: the series of a solution, how far it serves, and its sum there."""
-
-from typing import Any, final
+from typing import Any, Final, final
 
 from hoad._core.taylor.series import Series
 
@@ -13,10 +11,7 @@ NO_VALUE: int
 
 @final
 class Stepper:
-    """A solution at a time, and the steps that take it further."""
-
-    @property
-    def order(self) -> int: ...
+    order: Final[int]
     @property
     def t(self) -> float: ...
     @property

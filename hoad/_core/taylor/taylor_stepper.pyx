@@ -22,7 +22,7 @@ from libc.string cimport memcpy
 cimport cython
 cimport numpy as cnp
 
-from hoad._core.base.blocks cimport give, reserve
+from hoad._core.base.blocks cimport give, required, reserve
 from hoad._core.ops.plan cimport FAILED_PYTHON, FAILED_WITHIN
 from hoad._core.taylor.series cimport Series
 
@@ -124,10 +124,8 @@ cdef class Stepper:
         self.before = self.now + (self.order + 1) * self.n
         self.found = self.before + (self.order + 1) * self.n
         self.held = [np.ascontiguousarray(x) for x in held]
-        self.at = <char**>PyMem_RawCalloc(2 * self.n_blocks + more + 1, sizeof(char*))
-        self.sizes = <int64_t*>PyMem_RawCalloc(self.n_blocks + 1, sizeof(int64_t))
-        if self.at == NULL or self.sizes == NULL:
-            raise MemoryError
+        self.at = <char**>required(PyMem_RawCalloc(2 * self.n_blocks + more + 1, sizeof(char*)))
+        self.sizes = <int64_t*>required(PyMem_RawCalloc(self.n_blocks + 1, sizeof(int64_t)))
         for i in range(self.n_blocks):
             self.sizes[i] = sizes[i]
             block = np.ascontiguousarray(y[i], np.float64)
@@ -240,7 +238,6 @@ cdef class Stepper:
     cdef int advance(self, double end) noexcept nogil:
         """One step, which becomes the last."""
         cdef double way = (end - self.t) - self.rest
-        cdef double length
         cdef bint again = False
         cdef int code
         if not self.is_known:
@@ -248,7 +245,7 @@ cdef class Stepper:
             if code:
                 return code
             self.is_known = True
-        length = self.reach()
+        cdef double length = self.reach()
         if not length > 0.0:
             return NOT_FINITE
         if self.t + length == self.t:
@@ -284,12 +281,11 @@ cdef class Stepper:
         cdef int64_t offset = 0
         cdef double* of_block
         cdef double* row
-        cdef int code
         self.time[0] = t
         for i in range(self.n_blocks):
             self.at[i] = <char*>(y + offset)
             offset += self.sizes[i]
-        code = self.series.call(self.at, self.at + self.n_inputs, 1)
+        cdef int code = self.series.call(self.at, self.at + self.n_inputs, 1)
         if code:
             return failure(code)
         self.runs += 1
@@ -350,13 +346,12 @@ cdef class Stepper:
 
     cdef bint agrees(self) noexcept nogil:
         """Whether the polynomial of the last step ends with the slope that the equation has there."""
-        cdef const double* row
         cdef double* slopes = self.found
         cdef double scale = max(norm(self.before, self.n), norm(self.after, self.n), self.floor)
         cdef double worst = 0.0
         cdef int64_t j
         cdef int32_t k
-        row = self.before + self.order * self.n
+        cdef const double* row = self.before + self.order * self.n
         for j in range(self.n):
             slopes[j] = self.order * row[j]
         for k in range(self.order - 1, 0, -1):

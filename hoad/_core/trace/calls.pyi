@@ -1,5 +1,3 @@
-"""Recording calls, of hoad's own primitives and through NumPy's protocols."""
-
 from typing import Any
 
 from hoad._core.graph.primitive import Primitive

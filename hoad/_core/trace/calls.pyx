@@ -6,7 +6,7 @@ cimport numpy as cnp
 
 from hoad._core.ops.eager cimport FEW, check_numbers, compute, scalar_value
 from hoad._core.trace.coerce cimport as_loop_operands, graph_among, operand_of
-from hoad._core.graph.primitive cimport INFO, K_UFUNC, UFUNCS, Primitive, Signature, primitive_of, signature
+from hoad._core.graph.primitive cimport INFO, K_UFUNC, UFUNCS, Signature, primitive_of, signature
 from hoad._core.trace.errors cimport check_alive, check_usable, no_rule
 from hoad._core.graph.roots cimport DEEPEST, are_roots, has_root, may_be_root, smoothed
 from hoad._core.graph.tape cimport (
@@ -88,7 +88,6 @@ cdef object record(Graph graph, Primitive primitive, object params, const int32_
         (primitive.kind == K_UFUNC or primitive.op == OP_STOP) and 0 < count <= 2 and primitive.nout == 1
     )
     cdef bint floats = True
-    cdef Signature sig
     cdef double x, y
     if count > FEW:
         many = np.empty(count, dtype=np.int32)
@@ -109,7 +108,7 @@ cdef object record(Graph graph, Primitive primitive, object params, const int32_
             y = scalar_value(graph, operands[1])
             return push_scalar(graph, primitive.op, operands[0], operands[1], INFO[primitive.op].f2(x, y),
                                INFO[primitive.op].is_bool)
-    sig = signature(primitive, params, avals, count)
+    cdef Signature sig = signature(primitive, params, avals, count)
     if not (<AbstractValue>sig.results[0]).is_float64:
         check_numbers(primitive, sig)
     return push_call(graph, sig, operands, count, compute(graph, sig, operands, count) if graph.valued else None)
@@ -131,10 +130,9 @@ cdef object push_call(Graph graph, Signature sig, const int32_t* operands, int32
 cdef int32_t push_result(Graph graph, Signature sig, int32_t node, int32_t which, list values) except -1:
     """A node for one more result of `node`."""
     cdef int32_t operands[2]
-    cdef int32_t result
     operands[0] = node
     operands[1] = which
-    result = graph.push_wide(OP_RESULT, 0, None, operands, 2, (<AbstractValue>sig.results[which]).number)
+    cdef int32_t result = graph.push_wide(OP_RESULT, 0, None, operands, 2, (<AbstractValue>sig.results[which]).number)
     graph.wide_nodes[graph.nodes[result].a].count = 1
     if values is not None:
         graph.set_object(result, values[which])
@@ -161,15 +159,14 @@ def apply_assembly(AbstractValue aval, offsets, tuple parts, *values):
     cdef Graph graph = graph_among(values)
     cdef int32_t count = len(values)
     cdef int32_t[::1] operands = np.empty(max(count, 1), dtype=np.int32)
-    cdef int32_t i, node
-    cdef Signature sig
+    cdef int32_t i
     check_usable(graph)
     for i in range(count):
         operands[i] = operand_of(graph, values[i])
     avals = tuple([aval_of(operand_aval(graph, operands[i])) for i in range(count)])
-    sig = make_signature(primitive_of(OP_ASSEMBLE), (offsets, parts), avals, (aval,))
+    cdef Signature sig = make_signature(primitive_of(OP_ASSEMBLE), (offsets, parts), avals, (aval,))
     computed = compute(graph, sig, &operands[0], count) if graph.valued else None
-    node = graph.push_wide(OP_ASSEMBLE, 0, sig, &operands[0], count, aval.number)
+    cdef int32_t node = graph.push_wide(OP_ASSEMBLE, 0, sig, &operands[0], count, aval.number)
     if graph.valued:
         graph.set_position(node)
         graph.set_object(node, computed[0])

@@ -1,5 +1,3 @@
-"""From values to operands: traced values, and the plain ones that meet them."""
-
 from hoad._core.graph.primitive cimport Primitive
 from hoad._core.graph.tape cimport Graph, int32_t
 

@@ -1,5 +1,3 @@
-"""From values to operands: traced values, and the plain ones that meet them."""
-
 from typing import Any
 
 from hoad._core.graph.tape import Graph

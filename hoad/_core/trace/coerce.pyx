@@ -8,13 +8,12 @@ from libc.math cimport NAN
 
 cimport numpy as cnp
 
-from hoad._core.graph.primitive cimport Primitive
 from hoad._core.trace.errors cimport check_alive, check_same, is_alone, is_for_jit
 from hoad._core.graph.tape cimport (
-    AVAL_BOOL, AVAL_FLOAT, F_BOOL, F_VALUED, OP_IDENTITY, OP_INPUT, AbstractValue, Graph, aval_number, aval_of,
+    AVAL_BOOL, AVAL_FLOAT, F_BOOL, F_VALUED, OP_IDENTITY, OP_INPUT, AbstractValue, aval_number, aval_of,
     in_native_order, is_plain_float64, operand_aval, uint8_t, uint16_t,
 )
-from hoad._core.trace.traced cimport Array, Scalar, buffer_of, new_array, node_now, represented, wrap
+from hoad._core.trace.traced cimport Array, Scalar, Traced, buffer_of, new_array, node_now, represented, wrap
 from hoad._core.base.where cimport here
 
 cdef dict METHODS
@@ -66,10 +65,8 @@ cdef int32_t operand_of(Graph graph, object x) except? -1:
 cdef Graph graph_among(object values):
     """The graph of the first traced value among these (looking into lists and object arrays), or None."""
     for x in values:
-        if type(x) is Scalar:
-            return (<Scalar>x).graph
-        if type(x) is Array:
-            return (<Array>x).graph
+        if isinstance(x, Traced):
+            return (<Traced>x).graph
         if isinstance(x, (list, tuple)):
             found = graph_among(x)
             if found is not None:
@@ -86,7 +83,7 @@ def holds_traced(x):
     stack = [x]
     while stack:
         item = stack.pop()
-        if isinstance(item, (Scalar, Array)):
+        if isinstance(item, Traced):
             return True
         if isinstance(item, (list, tuple)):
             stack.extend(item)
@@ -139,7 +136,7 @@ cdef tuple as_loop_operands(Graph graph, Primitive primitive, tuple values):
     cdef list kinds = []
     cdef bint uniform = True
     cdef list cast = []
-    cdef object x, dtype, loop
+    cdef object x, dtype
     for x in values:
         if type(x) is Scalar:
             kinds.append(BOOL if (<Scalar>x).truth else FLOAT64)
@@ -166,13 +163,13 @@ cdef tuple as_loop_operands(Graph graph, Primitive primitive, tuple values):
     if uniform:
         return tuple(cast)
     key = (primitive.op, *kinds)
-    loop = LOOP_DTYPES.get(key)
+    cdef object loop = LOOP_DTYPES.get(key)
     if loop is None:
         loop = loop_dtypes(primitive, kinds)
         LOOP_DTYPES[key] = loop
     for i, dtype in enumerate(loop):
         x = cast[i]
-        if isinstance(x, (Scalar, Array)):
+        if isinstance(x, Traced):
             if kinds[i] != dtype:
                 cast[i] = METHODS["astype"](x, dtype)
         elif kinds[i] != dtype:
@@ -199,12 +196,10 @@ cdef object argument(Graph graph, int32_t node, uint8_t represents, bint stays_a
     An array of float64 and no dimensions stays one, whose copies can be written to, unlike a number's.
     """
     cdef object traced = new_array(graph, node, AVAL_FLOAT) if stays_array else wrap(graph, node)
+    (<Traced>traced).represents = represents
     if type(traced) is Array:
         (<Array>traced).sealed = unchanged(graph)
-        (<Array>traced).represents = represents
         buffer_of(traced)
-    else:
-        (<Scalar>traced).represents = represents
     return traced
 
 
@@ -219,10 +214,9 @@ cdef str unchanged(Graph graph):
 
 def as_argument(value, str function=None):
     """A traced value as an argument of a function, to which nothing is written."""
-    cdef object made
     if type(value) is not Array:
         return value
-    made = argument((<Array>value).graph, operand_of((<Array>value).graph, value), represented(value))
+    cdef object made = argument((<Array>value).graph, operand_of((<Array>value).graph, value), represented(value))
     if function is not None:
         (<Array>made).sealed = f"an argument of {function} is never changed"
     return made
@@ -245,10 +239,8 @@ def new_input(Graph graph, object value, bint nested=False):
         if value is not None:
             graph.set_object(node, value)
         return argument(graph, node, represents)
-    if type(value) is Scalar:
-        check_same(graph, (<Scalar>value).graph)
-    elif type(value) is Array:
-        check_same(graph, (<Array>value).graph)
+    if isinstance(value, Traced):
+        check_same(graph, (<Traced>value).graph)
     if isinstance(value, AbstractValue):
         aval = (<AbstractValue>value).number
     elif type(value) is float:

@@ -1,5 +1,3 @@
-"""What this thread records into, and what looks at results in its context."""
-
 from contextvars import ContextVar
 from typing import Any, Final
 

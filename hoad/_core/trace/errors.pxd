@@ -1,5 +1,3 @@
-"""What traced values refuse to do, each with what to do instead."""
-
 from hoad._core.graph.tape cimport Graph, int32_t
 
 cdef extern from "pythread.h":

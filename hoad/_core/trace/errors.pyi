@@ -1,5 +1,3 @@
-"""What traced values refuse to do, each with what to do instead."""
-
 from collections.abc import Callable
 from types import FrameType
 from typing import Any, Final

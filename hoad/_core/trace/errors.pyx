@@ -9,7 +9,6 @@ from types import CodeType
 
 from cpython.object cimport PyObject
 
-from hoad._core.graph.tape cimport Graph, int32_t
 from hoad._core.base.where cimport assigns, here, is_library, is_solver, stores, user_place, user_position
 
 from hoad.errors import NoRuleError, TracedValueError
@@ -203,10 +202,9 @@ cdef bint has_leaked(Graph graph, int32_t node) noexcept:
 
 cdef int refuse_leaked(Graph graph, int32_t node) except -1:
     """Raise for a node of a body that has ended: its value is that of the step at which the body was recorded."""
-    cdef object made
     if not has_leaked(graph, node):
         return 0
-    made = graph.where(node)
+    cdef object made = graph.where(node)
     if made is None:
         made = [body[2] for body in graph.bodies if <int32_t>body[0] <= node][-1]
         made = f"by the body of a loop or a map ({made})"

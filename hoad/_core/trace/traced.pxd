@@ -1,5 +1,3 @@
-"""The two traced types."""
-
 cimport numpy as cnp
 
 from hoad._core.trace.writes cimport Buffer
@@ -14,16 +12,18 @@ cdef enum:
     NO_AXES = 4         # an array of no dimensions
     A_NUMBER = 8        # a number of NumPy's, though it has a buffer
 
-cdef class Scalar:
+cdef class Traced:
     cdef Graph graph
-    cdef int32_t node
-    cdef bint truth         # a boolean
-    cdef uint8_t represents     # one of the above, 0 for a number of NumPy's
+    cdef int32_t node           # of an array: what it held at `version` of the buffer; ask `node_now`
+    cdef uint8_t represents     # one of the above, 0 for a number of NumPy's and for what has axes
+    # Of a scalar alone; here, because Cython keeps the memory of objects that are no larger than those of the base.
+    cdef bint truth             # a boolean
     cdef double value
 
-cdef class Array:
-    cdef Graph graph
-    cdef int32_t node           # what it held at `version` of the buffer; ask `node_now`
+cdef class Scalar(Traced):
+    pass
+
+cdef class Array(Traced):
     cdef int32_t aval
     cdef int64_t version
     cdef Buffer buffer          # what its views share with it; None while it has none and was not written to
@@ -31,8 +31,7 @@ cdef class Array:
     cdef int64_t taken          # the version of the buffer when this view was made
     cdef str part               # "real" or "imag", where it is a view of that part of a complex root; else None
     cdef str sealed             # why nothing may be written to it, or None
-    cdef int64_t made_at           # after how many entries of the graph it was made
-    cdef uint8_t represents         # the same, where it has no axes
+    cdef int64_t made_at        # after how many entries of the graph it was made
     cdef public bint copies     # whether its slices are copies, as those of NumPy's `flat` are
 
 cdef int check_own(Array x) except -1

@@ -1,5 +1,3 @@
-"""Traced values: what a function is called with while it is recorded."""
-
 from collections.abc import Callable, Iterator
 from typing import Any, Final, NoReturn, final
 
@@ -15,9 +13,7 @@ REDUCTIONS: Final[dict[np.ufunc, Callable[..., Any]]]
 PYTHON_NUMBER: Final[int]
 BOXING: Final[set[Any]]
 
-class _Traced:
-    """What both have."""
-
+class Traced:
     __array_priority__: float
     def __init__(self, *args: Any) -> None: ...
     def __add__(self, other: Any, /) -> Any: ...
@@ -80,9 +76,7 @@ class _Traced:
     ) -> Any: ...
 
 @final
-class Scalar(_Traced):
-    """A float (or boolean) that is being recorded."""
-
+class Scalar(Traced):
     def __floor__(self) -> Any: ...
     def __ceil__(self) -> Any: ...
     def __trunc__(self) -> Any: ...
@@ -90,13 +84,10 @@ class Scalar(_Traced):
     def T(self) -> Self: ...
     @property
     def real(self) -> Self: ...
-    @property
-    def imag(self) -> float: ...
+    imag: Final[float]
 
 @final
-class Array(_Traced):
-    """An array that is being recorded."""
-
+class Array(Traced):
     copies: bool
     def __matmul__(self, other: Any, /) -> Any: ...
     def __rmatmul__(self, other: Any, /) -> Any: ...
@@ -132,8 +123,6 @@ class Array(_Traced):
     def flat(self) -> Any: ...
 
 class Method:
-    """A method of a traced value, bound to it."""
-
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
 def as_plain_array(x: Array, dtype: Any = None, copy: bool | None = None) -> NoReturn: ...
@@ -148,8 +137,6 @@ def representing_as(made: Any, like: Any) -> Any: ...
 
 @final
 class ItemIterator:
-    """The items of an array, each read when it is asked for: it may be written to in between."""
-
     def __iter__(self) -> Self: ...
     def __next__(self) -> Any: ...
     def __length_hint__(self) -> int: ...

@@ -19,19 +19,19 @@ from libc.math cimport NAN
 cimport cython
 cimport numpy as cnp
 
-from hoad._core.trace.writes cimport Buffer, place_at
+from hoad._core.trace.writes cimport place_at
 from hoad._core.ops.eager cimport scalar_value
-from hoad._core.graph.primitive cimport INFO, Primitive, primitive_of
+from hoad._core.graph.primitive cimport INFO, primitive_of
 from hoad._core.trace.errors cimport (
-    PyThread_get_thread_ident, check_alive, check_branch, check_same, check_swap, check_usable, cut_off, has_leaked,
-    made_by_hand, not_writable, unhashable, unpicklable,
+    PyThread_get_thread_ident, check_branch, check_same, check_swap, check_usable, cut_off, has_leaked, made_by_hand,
+    not_writable, unhashable, unpicklable,
 )
 from hoad._core.graph.roots cimport DEEPEST, are_roots, has_root, may_be_root, smoothed
 from hoad._core.graph.tape cimport (
     AVAL_BOOL, F_BOOL, F_VALUED, OP_ABSOLUTE, OP_ADD, OP_CEIL, OP_DIVIDE, OP_EQUAL, OP_FLOOR, OP_FLOOR_DIVIDE,
     OP_GREATER, OP_GREATER_EQUAL, OP_ITEM, OP_LESS, OP_LESS_EQUAL, OP_LOGICAL_AND, OP_LOGICAL_NOT, OP_LOGICAL_OR,
     OP_LOGICAL_XOR, OP_MULTIPLY, OP_NEGATIVE, OP_NOT_EQUAL, OP_POWER, OP_REMAINDER, OP_SUBTRACT, OP_TRUNC,
-    AbstractValue, Graph, Slot, aval_of, hold_aval, operand_aval, push_valued, release_aval,
+    AbstractValue, Slot, aval_of, hold_aval, operand_aval, push_valued, release_aval,
 )
 from hoad._core.base.where cimport here
 
@@ -158,12 +158,17 @@ cdef inline object arithmetic(Scalar x, object other, uint16_t op, bint reflecte
     return binary(op, x, other)
 
 
+cdef inline object operation(Traced x, object other, uint16_t op, bint reflected):
+    """A binary operation on a traced value."""
+    if type(x) is Scalar:
+        return arithmetic(<Scalar>x, other, op, reflected)
+    return binary(op, other, x) if reflected else binary(op, x, other)
+
+
 cdef inline bint of_python(object x):
     """Whether x is a number of Python's, or represents one."""
-    if type(x) is Scalar:
-        return (<Scalar>x).represents & OF_PYTHON
-    if type(x) is Array:
-        return (<Array>x).represents & OF_PYTHON
+    if is_traced(x):
+        return (<Traced>x).represents & OF_PYTHON
     return type(x) is float or type(x) is int or type(x) is complex or type(x) is bool
 
 
@@ -195,11 +200,10 @@ cdef object binary(int op, object x, object y):
     return record_call(primitive_of(op), None, (x, y))
 
 
-@cython.final
 @cython.no_gc
 @cython.freelist(512)
-cdef class Scalar:
-    """A float (or boolean) that is being recorded."""
+cdef class Traced:
+    """What is being recorded, with what scalars and arrays have alike."""
 
     __array_priority__ = 1000.0
 
@@ -213,75 +217,52 @@ cdef class Scalar:
     # ---- arithmetic
 
     def __add__(self, other):
-        return arithmetic(self, other, OP_ADD, False)
+        return operation(self, other, OP_ADD, False)
 
     def __radd__(self, other):
-        return arithmetic(self, other, OP_ADD, True)
+        return operation(self, other, OP_ADD, True)
 
     def __sub__(self, other):
-        return arithmetic(self, other, OP_SUBTRACT, False)
+        return operation(self, other, OP_SUBTRACT, False)
 
     def __rsub__(self, other):
-        return arithmetic(self, other, OP_SUBTRACT, True)
+        return operation(self, other, OP_SUBTRACT, True)
 
     def __mul__(self, other):
-        return arithmetic(self, other, OP_MULTIPLY, False)
+        return operation(self, other, OP_MULTIPLY, False)
 
     def __rmul__(self, other):
-        return arithmetic(self, other, OP_MULTIPLY, True)
+        return operation(self, other, OP_MULTIPLY, True)
 
     def __truediv__(self, other):
-        return arithmetic(self, other, OP_DIVIDE, False)
+        return operation(self, other, OP_DIVIDE, False)
 
     def __rtruediv__(self, other):
-        return arithmetic(self, other, OP_DIVIDE, True)
+        return operation(self, other, OP_DIVIDE, True)
 
     def __pow__(self, other, modulo):
-        return no_modulo(modulo) or arithmetic(self, other, OP_POWER, False)
+        return no_modulo(modulo) or operation(self, other, OP_POWER, False)
 
     def __rpow__(self, other, modulo):
-        return no_modulo(modulo) or arithmetic(self, other, OP_POWER, True)
+        return no_modulo(modulo) or operation(self, other, OP_POWER, True)
 
     def __floordiv__(self, other):
-        return arithmetic(self, other, OP_FLOOR_DIVIDE, False)
+        return operation(self, other, OP_FLOOR_DIVIDE, False)
 
     def __rfloordiv__(self, other):
-        return arithmetic(self, other, OP_FLOOR_DIVIDE, True)
+        return operation(self, other, OP_FLOOR_DIVIDE, True)
 
     def __mod__(self, other):
-        return arithmetic(self, other, OP_REMAINDER, False)
+        return operation(self, other, OP_REMAINDER, False)
 
     def __rmod__(self, other):
-        return arithmetic(self, other, OP_REMAINDER, True)
+        return operation(self, other, OP_REMAINDER, True)
 
     def __divmod__(self, other):
         return self // other, self % other
 
     def __rdivmod__(self, other):
         return other // self, other % self
-
-    def __neg__(self):
-        return unary(self, OP_NEGATIVE)
-
-    def __pos__(self):
-        return self if not self.represents & NO_AXES else representing(self, 0)
-
-    def __abs__(self):
-        return unary(self, OP_ABSOLUTE)
-
-    def __floor__(self):
-        return representing(unary(self, OP_FLOOR), WHOLE | OF_PYTHON)
-
-    def __ceil__(self):
-        return representing(unary(self, OP_CEIL), WHOLE | OF_PYTHON)
-
-    def __trunc__(self):
-        return representing(unary(self, OP_TRUNC), WHOLE | OF_PYTHON)
-
-    def __round__(self, ndigits=None):
-        if ndigits is None:
-            raise cut_off("round() of a traced value", "Use np.rint(x), which stays traced.", self.graph)
-        return FUNCTIONS[np.round](self, ndigits)
 
     def __and__(self, other):
         return logical(self, other, OP_LOGICAL_AND)
@@ -301,30 +282,86 @@ cdef class Scalar:
     def __rxor__(self, other):
         return logical(self, other, OP_LOGICAL_XOR)
 
+    def __lt__(self, other):
+        return operation(self, other, OP_LESS, False)
+
+    def __le__(self, other):
+        return operation(self, other, OP_LESS_EQUAL, False)
+
+    def __gt__(self, other):
+        return operation(self, other, OP_GREATER, False)
+
+    def __ge__(self, other):
+        return operation(self, other, OP_GREATER_EQUAL, False)
+
+    def __eq__(self, other):
+        return operation(self, other, OP_EQUAL, False)
+
+    def __ne__(self, other):
+        return operation(self, other, OP_NOT_EQUAL, False)
+
+    # ---- what would make a plain value of it
+
+    def __round__(self, ndigits=None):
+        if ndigits is None:
+            raise cut_off("round() of a traced value", "Use np.rint(x), which stays traced.", self.graph)
+        return FUNCTIONS[np.round](self, ndigits)
+
+    def __deepcopy__(self, memo):
+        return self.__copy__()
+
+    def __hash__(self):
+        raise unhashable()
+
+    def __reduce__(self):
+        raise unpicklable(self.graph)
+
+    # ---- NumPy
+
+    def __getattr__(self, str name):
+        return method(self, name)
+
+    def __dir__(self):
+        return sorted({*object.__dir__(self), *METHODS})
+
+    def __array_ufunc__(self, ufunc, str method, *inputs, **kwargs):
+        return array_ufunc(ufunc, method, inputs, kwargs)
+
+    def __array_function__(self, function, types, tuple args, dict kwargs):
+        return array_function(self, function, args, kwargs)
+
+
+@cython.final
+@cython.no_gc
+cdef class Scalar(Traced):
+    """A float (or boolean) that is being recorded."""
+
+    # ---- arithmetic
+
+    def __neg__(self):
+        return unary(self, OP_NEGATIVE)
+
+    def __pos__(self):
+        return self if not self.represents & NO_AXES else representing(self, 0)
+
+    def __abs__(self):
+        return unary(self, OP_ABSOLUTE)
+
+    def __floor__(self):
+        return representing(unary(self, OP_FLOOR), WHOLE | OF_PYTHON)
+
+    def __ceil__(self):
+        return representing(unary(self, OP_CEIL), WHOLE | OF_PYTHON)
+
+    def __trunc__(self):
+        return representing(unary(self, OP_TRUNC), WHOLE | OF_PYTHON)
+
     def __invert__(self):
         if not self.truth:
             raise DTypeError(
                 f"~ of a traced float ({here()}): only booleans can be inverted. Write -x, or ~(x > 0)."
             )
         return unary(self, OP_LOGICAL_NOT)
-
-    def __lt__(self, other):
-        return arithmetic(self, other, OP_LESS, False)
-
-    def __le__(self, other):
-        return arithmetic(self, other, OP_LESS_EQUAL, False)
-
-    def __gt__(self, other):
-        return arithmetic(self, other, OP_GREATER, False)
-
-    def __ge__(self, other):
-        return arithmetic(self, other, OP_GREATER_EQUAL, False)
-
-    def __eq__(self, other):
-        return arithmetic(self, other, OP_EQUAL, False)
-
-    def __ne__(self, other):
-        return arithmetic(self, other, OP_NOT_EQUAL, False)
 
     # ---- what would make a number of it
 
@@ -359,16 +396,7 @@ cdef class Scalar:
         raise cut_off("using a traced value as an index", "Use int(hoad.value(x)) if a plain number is meant.",
                       self.graph)
 
-    def __hash__(self):
-        raise unhashable()
-
-    def __reduce__(self):
-        raise unpicklable(self.graph)
-
     def __copy__(self):
-        return self
-
-    def __deepcopy__(self, memo):
         return self
 
     def __repr__(self):
@@ -394,17 +422,10 @@ cdef class Scalar:
             return int
         return float if self.represents & OF_PYTHON else np.float64
 
-    @property
-    def shape(self):
-        return ()
-
-    @property
-    def ndim(self):
-        return 0
-
-    @property
-    def size(self):
-        return 1
+    shape = ()
+    ndim = 0
+    size = 1
+    imag = 0.0
 
     @property
     def dtype(self):
@@ -418,10 +439,6 @@ cdef class Scalar:
     def real(self):
         return self
 
-    @property
-    def imag(self):
-        return 0.0
-
     def __getitem__(self, index):
         if index is Ellipsis:
             return representing(self, NO_AXES)
@@ -429,18 +446,6 @@ cdef class Scalar:
 
     def __setitem__(self, index, value):
         raise not_writable()
-
-    def __getattr__(self, str name):
-        return method(self, name)
-
-    def __dir__(self):
-        return sorted({*object.__dir__(self), *METHODS})
-
-    def __array_ufunc__(self, ufunc, str method, *inputs, **kwargs):
-        return array_ufunc(ufunc, method, inputs, kwargs)
-
-    def __array_function__(self, function, types, tuple args, dict kwargs):
-        return array_function(self, function, args, kwargs)
 
 
 # A class with __getitem__ is given a sequence slot too, and NumPy would take a traced scalar for a sequence.
@@ -527,12 +532,11 @@ cdef object item_of(Graph graph, int32_t operand, int64_t at):
 cdef inline int64_t along(object index, int64_t length) except? -2:
     """A plain integer that is an index of an axis, counted from its start; -1 for anything else."""
     cdef int overflow = 0
-    cdef int64_t k
     if type(index) is not int:
         if type(index) is bool or not PyArray_IsIntegerScalar(index):
             return -1
         index = int(index)
-    k = PyLong_AsLongLongAndOverflow(index, &overflow)
+    cdef int64_t k = PyLong_AsLongLongAndOverflow(index, &overflow)
     if k < 0:
         k += length
     return k if 0 <= k < length and not overflow else -1
@@ -563,67 +567,11 @@ cdef inline int64_t root_place(Array x, int64_t at):
 
 @cython.final
 @cython.no_gc
-@cython.freelist(64)
-cdef class Array:
+cdef class Array(Traced):
     """An array that is being recorded."""
 
-    __array_priority__ = 1000.0
-
-    def __init__(self, *args):
-        raise made_by_hand()
-
     def __dealloc__(self):
-        if self.graph is not None:
-            self.graph.released(self.node)
         release_aval(self.aval)
-
-    def __add__(self, other):
-        return binary(OP_ADD, self, other)
-
-    def __radd__(self, other):
-        return binary(OP_ADD, other, self)
-
-    def __sub__(self, other):
-        return binary(OP_SUBTRACT, self, other)
-
-    def __rsub__(self, other):
-        return binary(OP_SUBTRACT, other, self)
-
-    def __mul__(self, other):
-        return binary(OP_MULTIPLY, self, other)
-
-    def __rmul__(self, other):
-        return binary(OP_MULTIPLY, other, self)
-
-    def __truediv__(self, other):
-        return binary(OP_DIVIDE, self, other)
-
-    def __rtruediv__(self, other):
-        return binary(OP_DIVIDE, other, self)
-
-    def __pow__(self, other, modulo):
-        return no_modulo(modulo) or binary(OP_POWER, self, other)
-
-    def __rpow__(self, other, modulo):
-        return no_modulo(modulo) or binary(OP_POWER, other, self)
-
-    def __floordiv__(self, other):
-        return binary(OP_FLOOR_DIVIDE, self, other)
-
-    def __rfloordiv__(self, other):
-        return binary(OP_FLOOR_DIVIDE, other, self)
-
-    def __mod__(self, other):
-        return binary(OP_REMAINDER, self, other)
-
-    def __rmod__(self, other):
-        return binary(OP_REMAINDER, other, self)
-
-    def __divmod__(self, other):
-        return self // other, self % other
-
-    def __rdivmod__(self, other):
-        return other // self, other % self
 
     def __matmul__(self, other):
         return FUNCTIONS[np.matmul](self, other)
@@ -641,24 +589,6 @@ cdef class Array:
     def __abs__(self):
         return representing(record_call(primitive_of(OP_ABSOLUTE), None, (self,)), self.represents & OF_PYTHON)
 
-    def __and__(self, other):
-        return logical(self, other, OP_LOGICAL_AND)
-
-    def __rand__(self, other):
-        return logical(self, other, OP_LOGICAL_AND)
-
-    def __or__(self, other):
-        return logical(self, other, OP_LOGICAL_OR)
-
-    def __ror__(self, other):
-        return logical(self, other, OP_LOGICAL_OR)
-
-    def __xor__(self, other):
-        return logical(self, other, OP_LOGICAL_XOR)
-
-    def __rxor__(self, other):
-        return logical(self, other, OP_LOGICAL_XOR)
-
     def __invert__(self):
         if self.dtype != BOOL:
             raise DTypeError(
@@ -666,24 +596,6 @@ cdef class Array:
                 "~(x > 0)."
             )
         return record_call(primitive_of(OP_LOGICAL_NOT), None, (self,))
-
-    def __lt__(self, other):
-        return binary(OP_LESS, self, other)
-
-    def __le__(self, other):
-        return binary(OP_LESS_EQUAL, self, other)
-
-    def __gt__(self, other):
-        return binary(OP_GREATER, self, other)
-
-    def __ge__(self, other):
-        return binary(OP_GREATER_EQUAL, self, other)
-
-    def __eq__(self, other):
-        return binary(OP_EQUAL, self, other)
-
-    def __ne__(self, other):
-        return binary(OP_NOT_EQUAL, self, other)
 
     def __iadd__(self, other):
         return in_place(self, binary(OP_ADD, self, other), "+=")
@@ -722,14 +634,13 @@ cdef class Array:
 
     def __bool__(self):
         cdef AbstractValue aval = aval_of(self.aval)
-        cdef object value
         check_usable(self.graph)
         if aval.size != 1:
             raise TracedValueError(
                 f"bool() of a traced array of shape {aval.shape} is ambiguous ({here()}). Use np.where to choose "
                 "element by element, or np.max(x) > 0 and the like to ask one question of all."
             )
-        value = valued(self)
+        cdef object value = valued(self)
         guard_object(self)
         return bool(value)
 
@@ -756,10 +667,9 @@ cdef class Array:
 
     @property
     def __array__(self):
-        cdef Method bound
         if is_number(self):     # NumPy makes object arrays of what has no __array__
             raise AttributeError("a traced number is not an array")
-        bound = Method.__new__(Method)
+        cdef Method bound = Method.__new__(Method)
         bound.implementation, bound.owner = as_plain_array, self
         return bound
 
@@ -784,27 +694,16 @@ cdef class Array:
                 return
         METHODS["__setitem__"](self, index, value)
 
-    def __hash__(self):
-        raise unhashable()
-
-    def __reduce__(self):
-        raise unpicklable(self.graph)
-
     def __round__(self, ndigits=None):
         if aval_of(self.aval).ndim or aval_of(self.aval).dtype.kind == "c":
             raise TypeError(f"a traced array of {aval_of(self.aval)!r} has no round(): use np.round(x, decimals)")
-        if ndigits is None:
-            raise cut_off("round() of a traced value", "Use np.rint(x), which stays traced.", self.graph)
-        return FUNCTIONS[np.round](self, ndigits)
+        return Traced.__round__(self, ndigits)
 
     def __format__(self, spec):
         value = self.graph.value_of(node_now(self)) if spec and aval_of(self.aval).ndim == 0 else None
         return format(repr(self), spec) if value is None else format(value[()], spec)
 
     def __copy__(self):
-        return METHODS["copy"](self)
-
-    def __deepcopy__(self, memo):
         return METHODS["copy"](self)
 
     def __repr__(self):
@@ -910,18 +809,6 @@ cdef class Array:
         found = METHODS["__getitem__"](self, index)
         return found.copy() if self.copies and type(found) is Array else found
 
-    def __getattr__(self, str name):
-        return method(self, name)
-
-    def __dir__(self):
-        return sorted({*object.__dir__(self), *METHODS})
-
-    def __array_ufunc__(self, ufunc, str method, *inputs, **kwargs):
-        return array_ufunc(ufunc, method, inputs, kwargs)
-
-    def __array_function__(self, function, types, tuple args, dict kwargs):
-        return array_function(self, function, args, kwargs)
-
 
 @cython.final
 cdef class ItemIterator:
@@ -991,7 +878,6 @@ cdef object called(object implementation, tuple args, dict kwargs):
 
 cdef object method(object owner, str name):
     cdef object implementation = METHODS.get(name)
-    cdef Method bound
     if implementation is None:
         if not name.startswith("_") and (hasattr(ndarray, name) or hasattr(owner.__class__, name)):
             instead = ADVICE.get(f"np.{name}", "Use the NumPy functions that have one.")
@@ -1000,7 +886,7 @@ cdef object method(object owner, str name):
                 "numbers are meant."
             )
         raise AttributeError(f"a traced value has no attribute {name!r}")
-    bound = Method.__new__(Method)
+    cdef Method bound = Method.__new__(Method)
     bound.implementation = implementation
     bound.owner = owner
     return bound
@@ -1028,10 +914,9 @@ cdef int guard_object(Array x) except -1:
 cdef object wrap(Graph graph, int32_t operand):
     """The traced value of a node, alive in the derivative that the node belongs to."""
     cdef int32_t aval = operand_aval(graph, operand)
-    cdef Scalar x
     if aval > AVAL_BOOL:
         return new_array(graph, operand, aval)
-    x = new_scalar(graph, operand, scalar_value(graph, operand), aval == AVAL_BOOL)
+    cdef Scalar x = new_scalar(graph, operand, scalar_value(graph, operand), aval == AVAL_BOOL)
     if operand < graph.scope.start:
         graph.scope.live -= 1       # a new scalar counts for the innermost
         graph.held(operand)
@@ -1066,10 +951,7 @@ cpdef object representing(object x, int represents):
         made = wrap((<Array>x).graph, node_now(<Array>x))
     else:
         return x
-    if type(made) is Scalar:
-        (<Scalar>made).represents = represents
-    else:
-        (<Array>made).represents = represents
+    (<Traced>made).represents = represents
     return made
 
 
@@ -1087,7 +969,7 @@ def traced_node(Graph graph, int node):
     return wrap(graph, node)
 
 
-def is_traced(x):
+cpdef bint is_traced(object x) noexcept:
     """Whether `x` is a traced scalar or array."""
     return type(x) is Scalar or type(x) is Array
 
@@ -1112,7 +994,7 @@ cpdef object plain_value(object x):
 
 def graph_of(x):
     """The graph of a traced value that may be used here."""
-    cdef Graph graph = (<Scalar>x).graph if type(x) is Scalar else (<Array?>x).graph
+    cdef Graph graph = (<Traced?>x).graph
     check_usable(graph)
     return graph
 

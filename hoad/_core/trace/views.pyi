@@ -1,5 +1,3 @@
-"""Views of traced arrays, and writes to them: which array sees what."""
-
 from collections.abc import Callable
 from typing import Any
 

@@ -21,7 +21,7 @@ from hoad._core.graph.tape cimport (
     OP_RESHAPE, ZERO, Graph, aval_of, int32_t, int64_t, intern_aval,
 )
 from hoad._core.trace.traced cimport (
-    Array, Scalar, buffer_of, check_own, connect_writes, item_of, new_array, node_now, wrap,
+    Array, Scalar, Traced, buffer_of, check_own, connect_writes, item_of, new_array, node_now, wrap,
 )
 from hoad._core.base.where cimport here
 
@@ -141,11 +141,10 @@ cdef Array as_array(object x):
 
 def as_written_to(x):
     """A traced number as an array of no dimensions that can be written to; arrays as they are."""
-    cdef Array made
     if type(x) is not Scalar or (<Scalar>x).truth:
         return x
     check_usable((<Scalar>x).graph)
-    made = as_array(x)
+    cdef Array made = as_array(x)
     buffer_of(made)
     return made
 
@@ -160,9 +159,8 @@ def as_number(x):
 
 cpdef Array copy_of(Array x):
     """A traced array with what `x` holds now, and nothing in common with it."""
-    cdef Array made
     check_usable(x.graph)
-    made = new_array(x.graph, node_now(x), x.aval)
+    cdef Array made = new_array(x.graph, node_now(x), x.aval)
     if x.buffer is not None and aval_of(x.aval).ndim == 0:
         buffer_of(made)     # an array of no dimensions stays one, and is not a number
         made.represents = x.represents
@@ -189,12 +187,11 @@ cdef bint is_blank(cnp.ndarray value):
 cdef int32_t node_after_writes(Array x) except? -1:
     """The operand of what `x` holds, which was written to since it was read last."""
     cdef Buffer buffer = x.buffer
-    cdef int32_t operand
     check_usable(x.graph)
     if x.view is None or 2 * cnp.PyArray_SIZE(x.view) >= buffer.size:
         settle(buffer)
     made = content_of(buffer) if x.view is None else part_of(collected(buffer, x.view), x.part)
-    operand = operand_of(x.graph, made)
+    cdef int32_t operand = operand_of(x.graph, made)
     x.graph.held(operand)
     x.graph.released(x.node)
     x.node = operand
@@ -261,12 +258,11 @@ cdef object collected(Buffer buffer, cnp.ndarray view):
     """What the root of a buffer holds at a view, with all that is pending."""
     cdef tuple shape = (<object>view).shape
     cdef int64_t size = cnp.PyArray_SIZE(view)
-    cdef int64_t written
     cdef cnp.ndarray owners, slots
     if not buffer.values or size == 0:
         return content_at(buffer, view)
     owners, slots = np.empty(size, dtype=np.int32), np.empty(size, dtype=np.int32)
-    written = look_up(buffer, places_in(view), owners, slots)
+    cdef int64_t written = look_up(buffer, places_in(view), owners, slots)
     if written == 0:
         return content_at(buffer, view)
     where = np.flatnonzero(<object>owners != <int>CONTENT) if written < size else np.arange(size)
@@ -297,10 +293,9 @@ cdef int64_t look_up(Buffer buffer, cnp.ndarray places, cnp.ndarray owners, cnp.
 cdef object assembled(Buffer buffer, cnp.ndarray owners, object where, tuple shape):
     """Zeros of a shape with scalars at some places; None where arrays are among them, or one is in many."""
     cdef list numbers = (<object>owners).tolist()
-    cdef list values
     if not aval_of(buffer.aval).is_float64 or len(numbers) > OFTEN * len(set(numbers)):
         return None
-    values = [buffer.values[k] for k in numbers]
+    cdef list values = [buffer.values[k] for k in numbers]
     for value in values:
         if type(value) is Array:
             return None
@@ -312,7 +307,6 @@ cdef object assembled(Buffer buffer, cnp.ndarray owners, object where, tuple sha
 
 cdef object gathered(Buffer buffer, cnp.ndarray owners, cnp.ndarray slots, tuple shape):
     """Items of pending values, given by their owners and slots, in a shape."""
-    cdef int64_t total
     kept, which, counts = np.unique(owners, return_inverse=True, return_counts=True)
     values = [buffer.values[k] for k in kept.tolist()]
     if len(values) == 1:
@@ -320,7 +314,7 @@ cdef object gathered(Buffer buffer, cnp.ndarray owners, cnp.ndarray slots, tuple
     scalars = [k for k, value in enumerate(values) if type(value) is not Array]
     base = np.empty(len(values), dtype=np.int64)
     base[scalars] = np.arange(len(scalars))
-    total = len(scalars)
+    cdef int64_t total = len(scalars)
     parts = [METHODS["__pack__"]([as_scalar(buffer.graph, values[k]) for k in scalars])] if scalars else []
     ends = np.cumsum(counts).tolist()
     turn = np.argsort(owners, kind="stable")
@@ -340,12 +334,11 @@ cdef object gathered(Buffer buffer, cnp.ndarray owners, cnp.ndarray slots, tuple
 
 cdef object taken(Graph graph, object value, object slots, tuple shape):
     """The items of a value at flat numbers, in a shape."""
-    cdef int64_t first, step
     if type(value) is not Array:
         value = as_scalar(graph, value)
         return value if shape == () else apply_primitive(primitive_of(OP_BROADCAST_TO), (shape,), value)
-    first = slots[0]
-    step = slots[1] - first if len(slots) > 1 else 1
+    cdef int64_t first = slots[0]
+    cdef int64_t step = slots[1] - first if len(slots) > 1 else 1
     if not np.array_equal(slots, first + step * np.arange(len(slots))):
         return apply_primitive(primitive_of(OP_GATHER), None, value, slots.astype(np.int64).reshape(shape))
     if step == 1 and len(slots) == value.size:
@@ -397,10 +390,9 @@ cdef object beside_other_part(Array x, cnp.ndarray view, object value):
 cdef tuple shape_put(object value, tuple shape):
     """The shape of a value that is put into a shape, without axes that it has on top of it."""
     cdef tuple own = () if type(value) is float else value.shape
-    cdef int lead
     while len(own) > len(shape) and own[0] == 1:
         own = own[1:]
-    lead = len(shape) - len(own)
+    cdef int lead = len(shape) - len(own)
     if lead < 0 or any([m != n and m != 1 for m, n in zip(own, shape[lead:])]):
         raise ShapeError(f"could not broadcast input array from shape {value.shape} into shape {shape} ({here()}).")
     return own
@@ -445,12 +437,12 @@ cpdef object as_written(Array x, object value):
     cdef Graph graph = x.graph
     if type(value) is float and dtype == np.float64:
         return value
-    if type(value) is not Scalar and type(value) is not Array:
+    if not isinstance(value, Traced):
         if holds_traced(value):
             value = METHODS["__pack__"](value)
         else:
             return wrap(graph, graph.capture(plain(dtype, value)))
-    check_same(graph, (<Scalar>value).graph if type(value) is Scalar else (<Array>value).graph)
+    check_same(graph, (<Traced>value).graph)
     if value.dtype != dtype:
         check_kind(dtype, value.dtype)
         value = METHODS["astype"](value, dtype)
@@ -489,7 +481,6 @@ def store(Array x, result, str symbol):
 cdef object overwrite(Array x, object result, str symbol):
     """The end of ``x symbol= y``: x holds the result."""
     cdef tuple shape = aval_of(x.aval).shape
-    cdef int32_t operand
     check_writable(x)
     if not np.can_cast(result.dtype, aval_of(x.aval).dtype, "same_kind"):
         raise DTypeError(
@@ -502,7 +493,7 @@ cdef object overwrite(Array x, object result, str symbol):
             f"x = x {symbol[:-1]} y, which makes a new array."
         )
     result = as_written(x, result)
-    operand = operand_of(x.graph, result)
+    cdef int32_t operand = operand_of(x.graph, result)
     if x.buffer is not None:
         put(x, shadow(x), result)
         x.version = x.buffer.version

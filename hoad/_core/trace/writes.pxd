@@ -1,5 +1,3 @@
-"""What the views of one traced array share: its content, and what was written to it since."""
-
 cimport numpy as cnp
 
 from hoad._core.graph.tape cimport Graph, int32_t, int64_t

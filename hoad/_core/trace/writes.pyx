@@ -16,7 +16,7 @@ from libc.string cimport memset
 
 cimport numpy as cnp
 
-from hoad._core.graph.tape cimport AbstractValue, Graph, aval_of, hold_aval, int32_t, int64_t, release_aval
+from hoad._core.graph.tape cimport AbstractValue, aval_of, hold_aval, release_aval
 
 cnp.import_array()
 
@@ -185,17 +185,15 @@ cdef cnp.ndarray grid(object shape, object strides, int64_t start):
     cdef int ndim = len(shape)
     cdef int d
     cdef int64_t count = 1
-    cdef int64_t i, k
-    cdef cnp.ndarray made
-    cdef int64_t* out
+    cdef int64_t i
     for d in range(ndim):
         dims[d] = shape[d]
         steps[d] = strides[d]
         index[d] = 0
         count *= dims[d]
-    made = np.empty(count, dtype=np.int64)
-    out = <int64_t*>cnp.PyArray_DATA(made)
-    k = start
+    cdef cnp.ndarray made = np.empty(count, dtype=np.int64)
+    cdef int64_t* out = <int64_t*>cnp.PyArray_DATA(made)
+    cdef int64_t k = start
     for i in range(count):
         out[i] = k
         for d in range(ndim - 1, -1, -1):
