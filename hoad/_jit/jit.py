@@ -122,22 +122,24 @@ def jit(
     Warns
     -----
     JitWarning
-        If f cannot be recorded, keeps changing, or stores what it computes (in an attribute, a global, a list). f then
-        runs without compilation: the result is right, but not fast. The message says what changes, or what is stored
-        and in which line.
+        If f cannot be replayed: it draws random numbers, reads clocks or files, keeps changing what it reads, or writes
+        what a replay cannot. f is then called as it is: the result is right, but not fast. The message says what to
+        change, in which line, and why; it comes once.
 
     Notes
     -----
     Results are never stale. A recording is replayed only if the branches that f took, the numbers that it read by
     `hoad.value`, and everything it read besides its arguments (globals, closure cells, attributes, the items of
     containers, the contents of arrays) are unchanged. Otherwise f is recorded again, and the former recording is kept
-    for later. The page *What hoad sees* lists what cannot be seen.
+    for later. Counters that f only adds to, results that it stores in attributes or globals, and lists that it only
+    appends to are written at each replay. The page *What hoad sees* lists what cannot be seen.
 
     If an argument is traced, as in ``hoad.hessian(hoad.jit(f))``, f runs without compilation.
 
     Cost: a call of a function of a few numbers takes 0.2 to 0.4 microseconds, and some nanoseconds for each operation
     and each object that f read. A recording costs as much as a derivative of f, and some ten microseconds for each
-    function that f may call. Large programs run without the GIL, and elementwise operations on 10⁵ numbers or more run
+    function that f calls. A function that cannot be replayed costs what it costs without `jit`, from its second call
+    on. Large programs run without the GIL, and elementwise operations on 10⁵ numbers or more run
     in several threads.
 
     Examples
