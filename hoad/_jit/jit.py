@@ -47,6 +47,7 @@ from hoad._jit.environment_reader import Reader
 from hoad._jit.escapes import Stores
 from hoad._jit.rebinding import Rebinding, are_alike, rebinding_of
 from hoad._jit.refusals import message
+from hoad._jit.report import JitReport, report_of
 from hoad._jit.results import Results, into
 from hoad._program.program import Program
 from hoad._program.tape import Tape
@@ -334,6 +335,18 @@ class _Driver:
             self.argnums,
             self.argnames,
         )
+
+    def report(self, jitted: Jitted, args: tuple[Any, ...], kwargs: dict[str, Any]) -> JitReport:
+        """What was recorded for a call."""
+        given = _Given(self, args, kwargs)
+        if given.holds_traced():
+            raise TracedValueError("report tells of calls with plain arguments, but an argument is traced.")
+        signature = self.signature(jitted, given)
+        if signature is None:
+            return JitReport(self.name, [], self.refusal, {})
+        if not signature.recorded and signature.refusal is None:
+            jitted(*args, **kwargs)
+        return report_of(self.name, signature)
 
     def bound(self, jitted: Jitted, args: tuple[Any, ...], out: Any) -> BoundCall:
         """A call with these arguments."""

@@ -698,7 +698,7 @@ cdef class Walk(EnteredCode):
             for key in vars(cls):
                 if key.startswith("__") and key not in DESCRIBING:
                     self.watch_special(name, x, key, said[key])
-        for key in WITHOUT:
+        for key in sorted(WITHOUT):
             self.watch_said(name, x, key, said)
         self.when_asked(Walk.visit_names, name, x, said)
         if isinstance(x, enum.EnumMeta):    # whose members are found by name, by value and one after another, too

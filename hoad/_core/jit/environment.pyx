@@ -131,6 +131,17 @@ cdef class Environment:
                 return self.alive[j][4]
         return None if k < 0 else self.name_of(k)
 
+    def guards(self):
+        """(kind, owner, key, expected, name) of each thing that is compared."""
+        cdef list found = []
+        for guard in self.alive:
+            kind, owner, keys, expected, names = <tuple>guard
+            if kind in JOINED:
+                found += [(kind, owner, key, value, name) for key, value, name in zip(keys, expected, names)]
+            else:
+                found.append(guard)
+        return found
+
     cdef object name_of(self, int k):
         """The name of what is not as it was in guard k."""
         cdef Py_ssize_t j

@@ -551,6 +551,40 @@ cdef class Jitted:
     def __repr__(self):
         return f"<hoad.jit of {self.__wrapped__!r}>"
 
+    def report(self, *args, **kwargs):
+        """What was recorded for a call with these arguments, and what that rests on; it is recorded if it was not.
+
+        Parameters
+        ----------
+        *args, **kwargs
+            The arguments of the function.
+
+        Returns
+        -------
+        JitReport
+            Shown as text. Its fields are `name`; `recordings`, each with `operations` (how many), `branches`, `reads` and
+            `writes` (texts, with the line); `refusal`, why the function is called as it is, or None; and `again`, which
+            says of each reason how often the function was recorded again for it.
+
+        Notes
+        -----
+        Cost: that of a call, and some microseconds for each thing that was read.
+
+        Examples
+        --------
+        >>> import hoad
+        >>> rate = 2.0
+        >>> print(hoad.jit(lambda x: rate * x**2 if x > 0 else -x).report(1.5))
+        <lambda>: 1 recorded for these arguments
+        recording 0: 3 operations
+          branches taken:
+            ...
+          rests on:
+            ...
+            the global rate (...)
+        """
+        return self.driver.report(self, args, kwargs)
+
     def bound(self, *args, out=None):
         """A function of nothing that makes this call: ``bound(x, out=y)()`` is ``f(x, out=y)``.
 
