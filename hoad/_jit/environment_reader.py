@@ -13,13 +13,13 @@ import functools
 import gc
 import types
 from collections import OrderedDict, defaultdict, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 import numpy as np
 
 from hoad._core.graph.primitive import Primitive
-from hoad._core.jit.capture_analysis import Untrackable, Walk
+from hoad._core.jit.capture_analysis import UNCHANGED, Untrackable, Walk
 from hoad._core.jit.code_names import reads_of
 from hoad._core.jit.environment import ABSENT, Environment, holds_now
 from hoad._core.jit.jit_cache import Jitted
@@ -53,18 +53,27 @@ def writes_outside(code: types.CodeType) -> bool:
 class Reader(Walk):
     """Goes through what a function reads while it runs, and guards it; `codes` are known to be entered."""
 
-    def __init__(self, roots: Iterable[tuple[str, Any]], codes: dict[int, types.CodeType] | None = None) -> None:
-        super().__init__(VISITS, WHOLE, MOST_WATCHES, codes or {})
-        self.walk(list(roots))
+    def __init__(
+        self,
+        roots: Iterable[tuple[str, Any]],
+        codes: dict[int, types.CodeType] | None = None,
+        skipped: Iterable[tuple[str, int, Any]] = (),
+    ) -> None:
+        super().__init__(VISITS, WHOLE, MOST_WATCHES, codes or {}, set(skipped))
+        self.roots = list(roots)
+        self.walk(list(self.roots))
 
     def environment(
-        self, live: Iterable[np.ndarray[Any, Any]] = (), written: Iterable[tuple[str, int, Any]] = ()
+        self, live: Iterable[np.ndarray[Any, Any]] = (), written: Collection[tuple[str, int, Any]] = ()
     ) -> Environment:
         """All that was read as it was before, and what may have been written but is as it was.
 
         Of arrays that are read live, only their shapes and dtypes; nothing of places that a replay writes to.
         """
         watches = {place: guard for place, guard in self.written.items() if guard[3] is not ABSENT} | self.watches
+        if any(type(watches[place][3]) not in UNCHANGED for place in written if place in watches):
+            reached = Reader(self.roots, self.codes, written).watches  # by other ways than what is written over
+            watches = {place: guard for place, guard in watches.items() if place in reached or place in self.written}
         for place in written:
             watches.pop(place, None)
         for array in live:

@@ -8,6 +8,7 @@ import gc
 import time
 import types
 import warnings
+import weakref
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -446,3 +447,23 @@ def test_a_traced_value_that_was_left_is_no_reason_for_an_error() -> None:
         assert g(3.0, False) == 9.0
     with pytest.raises(hoad.TracedValueError, match=r"it is of Model.energy .* under grad"):
         g(3.0, True)
+
+
+def test_what_was_stored_before_is_let_go() -> None:
+    """A recording keeps and compares nothing of what a place held that it only writes to."""
+    model = Model()
+
+    def f(x: Any) -> Any:
+        model.last = 2 * x
+        return np.sum(model.last)
+
+    g = hoad.jit(f)
+    x = np.arange(3.0)
+    g(x), g(x), g(x)
+    assert len(g.signatures[0].recorded) == 1
+    kept = weakref.ref(model.last)
+    g(x)
+    assert kept() is None
+    model.last[0] = 7.0  # of no consequence
+    assert g(x) == 6.0
+    assert len(g.signatures[0].recorded) == 1

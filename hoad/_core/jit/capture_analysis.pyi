@@ -41,8 +41,8 @@ class Walk(EnteredCode):
         whole: tuple[type, ...],
         most: int,
         codes: dict[int, CodeType],
-    ) -> None:
-        """`codes` are those that are known to be entered."""
+        skipped: set[tuple[str, int, Any]],
+    ) -> None: ...
 
     @property
     def watches(self) -> dict[Any, tuple[str, Any, Any, Any, str]]: ...

@@ -299,6 +299,7 @@ cdef class Walk(EnteredCode):
     cdef readonly dict generators   # id: (name, generator of random numbers, its state)
     cdef readonly object refusal    # the first of what cannot be guarded
     cdef readonly bint has_begun    # whether code was entered
+    cdef set skipped                # (kind, id(owner), key) of places
     cdef dict lists                 # id of a list: its name when it was met
     cdef set aliases                # ids of those that were met by other names, too
     cdef dict library               # id: (code of Python's library that was entered, whether it reads by such names)
@@ -319,8 +320,10 @@ cdef class Walk(EnteredCode):
     cdef tuple whole                # classes of objects of which nothing else is looked at
     cdef int most
 
-    def __init__(self, dict visits not None, tuple whole not None, int most, dict codes not None):
-        """`codes` are those that are known to be entered."""
+    def __init__(self, dict visits not None, tuple whole not None, int most, dict codes not None,
+                 set skipped not None):
+        """`codes` are those that are known to be entered; what places hold that are `skipped` is not visited."""
+        self.skipped = skipped
         self.visits = {id(cls): visit for cls, visit in visits.items()}
         self.whole, self.most = whole, most
         self.names, self.stored, self.values = set(), set(), set()
@@ -487,6 +490,13 @@ cdef class Walk(EnteredCode):
         if len(self.watches) > self.most:
             raise Untrackable(f"it may read more than {self.most} things, such as {name}")
 
+    cdef int follow(self, str kind, owner, key, held, name) except -1:
+        """Compare what a place holds at each call, and visit that; not what a place holds that is only written to."""
+        self.watch(kind, owner, key, held, name)
+        if (kind, id(owner), key) not in self.skipped:
+            self.later(name.removeprefix("the global ").partition(" in ")[0], held)
+        return 0
+
     def note_written(self, str kind not None, owner, key, expected, name):
         """Note what stands where code may write."""
         place = kind, id(owner), key
@@ -592,8 +602,7 @@ cdef class Walk(EnteredCode):
         code = x.__code__
         for cell_name, cell in zip(code.co_freevars, x.__closure__ or ()):
             held = content_of(cell)
-            self.watch("cell", cell, None, held, f"{cell_name} in {x.__qualname__}")
-            self.later(cell_name, held)
+            self.follow("cell", cell, None, held, f"{cell_name} in {x.__qualname__}")
         defaults, keywords = x.__defaults__, x.__kwdefaults__
         self.watch("function", x, None, (code, ABSENT if defaults is None else defaults,
                                          ABSENT if keywords is None else keywords), name)
@@ -618,9 +627,8 @@ cdef class Walk(EnteredCode):
 
     cdef int watch_global(self, str key, known, Reads reads) except -1:
         held = known.get(key, ABSENT)
-        self.watch("item", known, key, held, f"the global {key}")
+        self.follow("item", known, key, held, f"the global {key}")
         if held is not ABSENT:
-            self.later(key, held)
             return 0
         own = known.get("__builtins__", builtins)
         own = own if isinstance(own, dict) else vars(own)
@@ -667,8 +675,7 @@ cdef class Walk(EnteredCode):
             names = names | {"__getattr__"}     # which gives the others
         for key in sorted(names):
             if key in known:
-                self.watch("item", known, key, known[key], f"{name}.{key}")
-                self.later(f"{name}.{key}", known[key])
+                self.follow("item", known, key, known[key], f"{name}.{key}")
             elif self.handles or self.by_name:
                 self.watch("item", known, key, ABSENT, f"{name}.{key}")
         for key in stored:
@@ -718,9 +725,7 @@ cdef class Walk(EnteredCode):
 
     cdef int watch_said(self, name, x, key, dict said) except -1:
         held = said.get(key, vars(object).get(key, ABSENT))
-        self.watch("said", x, key, held, f"{name}.{key}")
-        self.later(f"{name}.{key}", held)
-        return 0
+        return self.follow("said", x, key, held, f"{name}.{key}")
 
     def visit_names(self, name, x, dict said not None, set names not None, set stored not None):
         """What a class says of names."""
@@ -762,9 +767,7 @@ cdef class Walk(EnteredCode):
         every = self.by_name or has_library_base(type(x))
         for key in slots:
             if every or key in names or key in self.names:
-                value = object_attribute(x, key)
-                self.watch("slot", x, key, value, f"{name}.{key}")
-                self.later(f"{name}.{key}", value)
+                self.follow("slot", x, key, object_attribute(x, key), f"{name}.{key}")
             elif key in stored:
                 self.note_written("slot", x, key, object_attribute(x, key), f"{name}.{key}")
 
@@ -782,7 +785,6 @@ cdef class Walk(EnteredCode):
             names = names.intersection(names_of(kind)) | names.intersection(held)
         for key in sorted(names):
             found = held.get(key, ABSENT)
-            self.watch("attribute", x, key, found, f"an attribute of {name}" if found is ABSENT else f"{name}.{key}")
-            self.later(f"{name}.{key}", found)
+            self.follow("attribute", x, key, found, f"an attribute of {name}" if found is ABSENT else f"{name}.{key}")
         for key in stored:
             self.note_written("attribute", x, key, held.get(key, ABSENT), f"{name}.{key}")
