@@ -269,8 +269,8 @@ class NanError(HoadError, FloatingPointError):
 class JitWarning(UserWarning):
     """A function given to `hoad.jit` runs without compilation.
 
-    It cannot be recorded, keeps changing, or stores results. The message says why, and names the user's line that
-    stores something.
+    It cannot be replayed, keeps changing what it reads, or writes what a replay cannot. The message says what to change,
+    in which line, and why.
 
     Examples
     --------
@@ -281,7 +281,7 @@ class JitWarning(UserWarning):
     ...     warnings.simplefilter("always")
     ...     _ = noisy(1.0)
     >>> print(caught[0].message)
-    <lambda> runs without compilation: it may read random.random, a Random. The result is right, but not fast.
+    Draw the random numbers ... <lambda> runs without compilation: it draws from ...
     """
 
 

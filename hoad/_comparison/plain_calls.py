@@ -47,9 +47,10 @@ PARANOID = os.environ.get(VARIABLE, "0") not in ("", "0")
 # Tells whether functions are called a second time, plainly, wherever they are recorded; asked when they have run.
 COMPARING: ContextVar[Callable[[], bool]] = ContextVar("COMPARING", default=lambda: PARANOID)
 
-# Called with the traced values of the arguments and results before a function is called plainly, and says if it may
-# be: what that stores is put where traced values were, which are to be found first; random numbers part any two calls.
-BEFORE: ContextVar[Callable[[list[Any]], bool] | None] = ContextVar("BEFORE", default=None)
+# Called with the traced values of the arguments and results, and whether `asks` was given, before a function is called
+# plainly, and says if it may be: what that stores is put where traced values were, which are to be found first; random
+# numbers part any two calls.
+BEFORE: ContextVar[Callable[[list[Any], bool], bool] | None] = ContextVar("BEFORE", default=None)
 
 SLACK = 1 << 10  # by how much more two calls may part than calls at arguments some roundings away
 
@@ -120,7 +121,8 @@ def compared(
     kinds = None if seen is None else tuple(map(_kind, args))
     is_new = seen is not None and kinds not in seen
     if said or is_new or at_each or is_comparing():
-        is_compared = _compare(f, tuple(args), kwargs, driver, returned, said, beside=is_new and _may_meet(args))
+        beside = is_new and _may_meet(args)
+        is_compared = _compare(f, tuple(args), kwargs, driver, returned, said, beside, is_outer=asks is not None)
         if seen is not None and is_compared:
             seen.add(kinds)
     return returned
@@ -232,7 +234,9 @@ def never() -> bool:
 
 
 @contextlib.contextmanager
-def comparing(needed: Callable[[], bool] = always, before: Callable[[list[Any]], bool] | None = None) -> Iterator[None]:
+def comparing(
+    needed: Callable[[], bool] = always, before: Callable[[list[Any], bool], bool] | None = None
+) -> Iterator[None]:
     """While it is open, functions that are recorded are called plainly too, if that is needed; see `BEFORE`."""
     around = COMPARING.get()
     token, token_before = COMPARING.set(lambda: around() or needed()), BEFORE.set(before)
@@ -391,6 +395,7 @@ def _compare(
     returned: Any,
     said: str,
     beside: bool = False,
+    is_outer: bool = False,
 ) -> bool:
     """Raise where a plain call gives something else, beside the arguments too; false where there was none."""
     traced = [x for x in leaves_of([*args, *kwargs.values()]) if is_traced(x) or holds_traced(x)]
@@ -403,7 +408,7 @@ def _compare(
     f = _Function(call, args, kwargs)
     known = [x for x in (*traced, *leaves_of(returned)) if is_traced(x)]
     before = BEFORE.get()
-    if before is not None and not before(known):
+    if before is not None and not before(known, is_outer):
         return False
     is_apart = driver in APART or driver not in sys.modules["hoad"].__all__  # which a composite's name is not
     # The function around this one finds what it left elsewhere, where a plain call would leave numbers.

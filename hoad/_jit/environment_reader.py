@@ -153,7 +153,7 @@ class Reader(Walk):
     def visit_primitive(self, name: str, x: Primitive) -> None:
         """What its rule reads, if that is run at every node: of another one hoad keeps what it gave once."""
         if x.per_call:
-            self.later(f"the rule of {name}", x.rule)
+            self.assume(f"the rule of {name}", x.rule)
 
     def visit_numpy(self, name: str, x: Any) -> None:
         """A function of NumPy's or SciPy's, which may have a rule of the user's."""
@@ -198,7 +198,7 @@ VISITS: dict[type, Visit | None] = {
     types.MethodType: Reader.visit_method,
     types.MethodWrapperType: Reader.visit_builtin,
     slice: _parts("start", "stop", "step"),
-    property: _parts("fget"),
+    property: _parts("fget", "fset", "fdel"),
     staticmethod: _parts("__func__"),
     classmethod: _parts("__func__"),
     functools.partial: _parts("func", "args", "keywords"),

@@ -7,6 +7,7 @@ import functools
 import gc
 import importlib
 import sys
+import threading
 import types
 import warnings
 from collections import Counter
@@ -34,7 +35,7 @@ from hoad._core.graph.primitive import load_tables
 from hoad._core.graph.tape import AbstractValue, intern_aval
 from hoad._core.jit.bound_call import BoundCall
 from hoad._core.jit.capture_analysis import Outer, Untrackable, put
-from hoad._core.jit.effects import Effects, PlaceTrace
+from hoad._core.jit.effects import Effects, PlaceTrace, effects_done
 from hoad._core.jit.environment import Environment
 from hoad._core.jit.jit_cache import CallSignature, CompiledTrace, Jitted, Zeros
 from hoad._core.record.recording import Recording, differentiating
@@ -42,9 +43,9 @@ from hoad._core.trace.coerce import check_class, holds_traced
 from hoad._core.trace.context import WATCHERS, running
 from hoad._core.trace.errors import note_origin
 from hoad._core.trace.traced import graph_of, is_traced
-from hoad._jit.effects import Undone, find_effects
 from hoad._jit.environment_reader import Reader
 from hoad._jit.escapes import Stores
+from hoad._jit.find_effects import Undone, find_effects
 from hoad._jit.rebinding import Rebinding, are_alike, rebinding_of
 from hoad._jit.refusals import message
 from hoad._jit.report import JitReport, report_of
@@ -220,6 +221,7 @@ class _Driver:
         self.refusal: str | None = None  # why nothing is recorded for other signatures
         self.stores = False  # whether f stores what it computes where no replay could, so that it is called as it is
         self.has_warned = False
+        self.calls = 0  # by Python: no recording of an effect holds where another thread calls f meanwhile
         self.follows: set[str] = set()  # names of what it writes to, where reads are looked for one by one
         known = parameters(f)
         self.positional, self.is_known = known.positional, known.is_known
@@ -277,6 +279,7 @@ class _Driver:
         failed: bool,
     ) -> Any:
         """A call that nothing recorded was found to fit: `signature` was tried, and `failed` if it raised."""
+        self.calls += 1
         given = _Given(self, args, kwargs)
         if given.holds_traced() or recorder_among(given.leaves) is not None:
             return self.written(out, compared(self.f, args, kwargs, "jit"))
@@ -312,7 +315,7 @@ class _Driver:
         signature = self.signature(jitted, given)
         refusal = self.refusal
         if signature is not None:
-            replayed = jitted.replayed(signature, given.leaves, None)[0] == "done"
+            replayed = jitted.replayed(signature, given.leaves, None, True)[0] == "done"
             before = signature.latest
             if not replayed and signature.refusal is None:
                 self.recorded(signature, given)
@@ -403,7 +406,6 @@ class _Driver:
             self.refuse(signature, made)
         elif isinstance(made, _Changes) and (made.asks or signature.reasons.count(made) >= MOST_CHANGES):
             self.refuse(signature, made)
-            return given.plainly() if made.asks else result
         elif isinstance(made, str):
             signature.reasons.append(made)
             if isinstance(made, _Follows):
@@ -456,6 +458,7 @@ class _Given:
             driver.check_given(args, kwargs)
         self.f, self.args, self.kwargs = driver.f, args, kwargs
         self.threads, self.zeros, self.follows = driver.threads or 0, driver.zeros, driver.follows
+        self.is_alone = _Alone(driver)
         self.keys: list[Key] = [*range(len(args)), *kwargs]
         self.structures: list[Structure | None] = []
         self.leaves: list[Any] = []  # all of them, with containers taken apart
@@ -620,9 +623,11 @@ class _Given:
             kept: list[str] = []
             written: list[tuple[Any, Any]] = []
 
-            def look(known: list[Any]) -> bool:
+            def look(known: list[Any], is_outer: bool) -> bool:
                 """Before a plain call: put back what is written, and find what is kept besides."""
-                if trace is not None:
+                if not is_outer and reader.changed():  # in the midst of the function
+                    return False
+                if trace is not None and is_outer:
                     trace.stop()
                 written.extend(reader.put_back())
                 stores = Stores(d.graph, (), reader)
@@ -638,14 +643,19 @@ class _Given:
                 asks = lambda: is_comparing() or watch.unknown is not None  # noqa: E731
                 try:
                     returned = self.run(*inputs, f=self.f if rebinding is None else rebinding.f, asks=asks)
-                finally:
+                except BaseException:
                     while written:
                         put(*written.pop())
+                    Stores(d.graph, (), reader).replaced()  # numbers stay, as where a plain call raises
+                    raise
+                while written:
+                    put(*written.pop())
             results = Results(d, returned)
             found = find_effects(d, results, reader, trace)
             operands = results.operands if isinstance(found, Undone) else found.operands
             values = d.compute(operands)
             effects = None if isinstance(found, Undone) or not found.effects else Effects(found.effects)
+            alone = self.is_alone()
             if effects is not None:
                 effects.put(values)
             del inputs, returned
@@ -655,6 +665,8 @@ class _Given:
             d.keep()
             d.drop_arrays()
         given = values[: len(results.operands)]
+        if effects is not None and not alone:
+            return "another thread calls it meanwhile", results.arranged(given)
         if isinstance(found, Undone) and found.names is not None:
             return _Follows(found.what, found.names), results.arranged(given)
         if stores is not None:
@@ -751,6 +763,16 @@ class _Given:
         return next(
             (f"the branch at {where}" for now, (_, was, where) in pairs if not np.array_equal(now, was)), "a branch"
         )
+
+
+class _Alone:
+    """Tells whether no other thread has called a function, or replayed an effect, since this was made."""
+
+    def __init__(self, driver: _Driver) -> None:
+        self.driver, self.calls, self.effects = driver, driver.calls, effects_done()
+
+    def __call__(self) -> bool:
+        return threading.active_count() == 1 or (self.driver.calls, effects_done()) == (self.calls, self.effects)
 
 
 class _State(NamedTuple):

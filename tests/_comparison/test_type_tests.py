@@ -651,7 +651,10 @@ def test_errors_of_arithmetic_that_are_handled_are_met_at_any_value(f: Any, driv
     for x in (-9.5, 1.5 if f is not by_overflow else -9.25):
         assert np.isfinite(g(x))
     for _ in range(2):
-        assert "when called on plain values" in told(lambda: g(0.0))
+        if driver is hoad.jit:  # which calls it as it is, where nothing parts from a plain call
+            assert g(0.0) == f(0.0)
+        else:
+            assert "when called on plain values" in told(lambda: g(0.0))
 
 
 def test_attributes_that_a_number_of_pythons_has_not() -> None:

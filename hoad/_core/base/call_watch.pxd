@@ -7,6 +7,6 @@ cdef class EnteredCode:
     cdef readonly dict codes        # id: code of the user's that was entered
 
     cdef bint knows(self, code) except -1
-    cdef int enter(self, code) noexcept
+    cdef int enter(self, code) except -1
     cdef bint asks_for(self, code) except -1
-    cdef int enter_library(self) noexcept
+    cdef int enter_library(self) except -1

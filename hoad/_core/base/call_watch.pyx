@@ -275,14 +275,14 @@ cdef class EnteredCode:
         """Whether it can tell how code was come to."""
         return False
 
-    cdef int enter(self, code) noexcept:
+    cdef int enter(self, code) except -1:
         """Code of the user's is entered."""
 
     cdef bint asks_for(self, code) except -1:
         """Whether it counts that code of Python's library is entered."""
         return False
 
-    cdef int enter_library(self) noexcept:
+    cdef int enter_library(self) except -1:
         """Such code is entered."""
 
 

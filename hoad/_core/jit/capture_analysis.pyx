@@ -2,6 +2,8 @@
 
 import abc
 import builtins
+import collections
+import copy
 import decimal
 import enum
 import io
@@ -21,7 +23,7 @@ import numpy as np
 from hoad._core.trace.traced import graph_of, is_traced
 from hoad._core.base.call_watch import CHANGING, STEADY, state_of_generator
 from hoad._core.base.where import is_library, standard_name
-from hoad._core.jit.environment import ABSENT, PLACES, found_at, put_at
+from hoad._core.jit.environment import ABSENT, PLACES, found_at, holds_now, put_at
 
 from hoad.errors import TracedValueError
 
@@ -49,6 +51,7 @@ cdef frozenset PLAIN = frozenset([id(cls) for cls in UNCHANGED])
 cdef frozenset ONLY_CHANGING = frozenset(["numpy.random", "random", "secrets", "time"])
 cdef tuple CHANGING_CLASSES = (ContextVar, threading.local, weakref.ref, types.CoroutineType)
 # What is read from files is told where it happens; and what locks and loggers do is no result.
+cdef tuple IN_MEMORY = (io.StringIO, io.BytesIO)
 cdef tuple TOLD_CLASSES = (io.IOBase.__base__, type(threading.Lock()), type(threading.RLock()), logging.Handler,
                            logging.Formatter, logging.Filter)
 # Modules whose classes in C have objects that never change.
@@ -63,7 +66,7 @@ cdef frozenset CHANGING_BUILTINS = frozenset(
 cdef frozenset NOW = frozenset(["now", "today", "utcnow"])
 # With functions of these names any attribute may be read.
 cdef frozenset BY_NAME = frozenset(
-    """__dict__ __getattribute__ __reduce__ __reduce_ex__ attrgetter dir dumps format format_map
+    """__delattr__ __dict__ __getattribute__ __reduce__ __reduce_ex__ __setattr__ attrgetter dir dumps format format_map
     getattr_static getmembers methodcaller vars""".split()
 )
 # Modules of Python's library that do so, whose functions are many.
@@ -77,11 +80,17 @@ cdef frozenset SLOTS_OF_FUNCTIONS = frozenset(
     ["__annotations__", "__doc__", "__module__", "__name__", "__qualname__", "__type_params__"])
 # What a call of a function reads, which other code may ask for, too.
 cdef frozenset CALLED = frozenset(["__closure__", "__code__", "__defaults__", "__globals__", "__kwdefaults__"])
-cdef frozenset SLOTS_OF_CLASSES = frozenset(["__annotations__", "__base__", "__bases__", "__mro__", "__name__",
+cdef frozenset SLOTS_OF_CLASSES = frozenset(["__base__", "__bases__", "__mro__", "__name__",
                                              "__qualname__"])
-# Without these Python does something else with an object, where other methods that are not there are an error.
-cdef frozenset WITHOUT = frozenset(
-    ["__bool__", "__contains__", "__eq__", "__getattribute__", "__hash__", "__iter__", "__len__"])
+# What Python looks for in a class by itself; where it is not there, Python does something else, or raises.
+cdef tuple SPECIAL = tuple(sorted(
+    """abs add and array array_function array_priority array_ufunc bool call ceil complex contains delattr delete delitem
+    divmod enter eq exit float floor floordiv format ge get getattr getattribute getitem gt hash iadd iand ifloordiv ilshift
+    imatmul imod imul index init instancecheck int invert ior ipow irshift isub iter itruediv ixor le len length_hint lshift
+    lt matmul missing mod mul ne neg new next or pos pow radd rand rdivmod repr reversed rfloordiv rlshift rmatmul rmod
+    rmul ror round rpow rrshift rshift rsub rtruediv rxor set setattr setitem str sub subclasscheck truediv trunc
+    xor""".split()
+))
 # By these names code may ask a generator of random numbers for its state, or copy it.
 cdef frozenset ASKS_STATE = frozenset(
     """__copy__ __deepcopy__ __getstate__ _bit_generator _seed_seq bit_generator copy deepcopy dump dumps get_state
@@ -89,7 +98,8 @@ cdef frozenset ASKS_STATE = frozenset(
 )
 # What a logger is asked for besides writing.
 cdef frozenset ASKS_LEVEL = frozenset(
-    "getEffectiveLevel handlers hasHandlers isEnabledFor level manager parent".split())
+    "getEffectiveLevel handlers hasHandlers isEnabledFor level manager parent propagate".split())
+cdef frozenset PARTS_OF_LOGGERS = frozenset(["_cache", "filters", "handlers", "manager", "root"])
 # Classes of Python's library that read no attributes of the objects that derive from them.
 cdef tuple MIXINS = (object, abc.ABC, Generic, types.SimpleNamespace, dict, list, tuple, set, frozenset, int, float,
                      str, bytes, complex, type)
@@ -276,12 +286,41 @@ class Outer(Exception):
     """A traced value of a derivative around the call."""
 
 
+cdef tuple CLEARED = (bytearray, collections.deque)
+# Containers that are compared as a whole.
+cdef frozenset WHOLE = frozenset(["list", "mapping", "content"])
+
+
+cdef object held_by(tuple guard):
+    """What the place of a guard, a container or an array holds, in the form that is expected."""
+    kind, owner, key = guard[0], guard[1], guard[2]
+    if kind == "array":
+        return np.array(owner)
+    if kind == "mapping":
+        return tuple([part for item in dict.items(owner) for part in item])
+    return tuple(owner) if kind in WHOLE else found_at(kind, owner, key)
+
+
 def put(tuple guard not None, value):
-    """Let the place of a guard, or a list, hold something else."""
-    if guard[0] == "list":
-        (<list>guard[1])[:] = value
+    """Let the place of a guard, a container or an array hold something else."""
+    kind, owner, key = guard[0], guard[1], guard[2]
+    if kind == "list":
+        (<list>owner)[:] = value
+    elif kind == "mapping":
+        dict.clear(owner)
+        dict.update(owner, zip(value[::2], value[1::2]))
+    elif kind == "array":
+        if owner.flags.writeable and owner.shape == value.shape:
+            owner[...] = value
+    elif kind == "content":
+        if isinstance(owner, set):
+            owner.clear()
+            owner.update(value)
+        elif isinstance(owner, CLEARED):
+            owner.clear()
+            owner.extend(value)
     else:
-        put_at(guard[0], guard[1], guard[2], value)
+        put_at(kind, owner, key, value)
 
 
 cdef class Walk(EnteredCode):
@@ -311,7 +350,9 @@ cdef class Walk(EnteredCode):
     cdef set values                 # by which functions are loaded other than to be called at once
     cdef readonly bint by_name      # any attribute may be read, by a name that is computed
     cdef bint calls_by_name         # methods, by a name that is computed, where nothing sees the call
+    cdef bint copies                # so that a generator of random numbers may be
     cdef bint asks_callable         # whether an object can be called
+    cdef bint uses_super            # so that classes between count by themselves
     cdef bint handles               # exceptions, so that a name that is not there counts
     cdef tuple flags                # what these were when the subjects were visited last
     cdef list ahead
@@ -358,7 +399,7 @@ cdef class Walk(EnteredCode):
             known = self.library[id(code)] = code, found
         return (<tuple>known)[1] and not self.by_name
 
-    cdef int enter_library(self) noexcept:
+    cdef int enter_library(self) except -1:
         self.by_name = True
         try:
             if self.refusal is None:
@@ -367,8 +408,8 @@ cdef class Walk(EnteredCode):
             self.refusal = failure.with_traceback(None)
         return 0
 
-    cdef int enter(self, code) noexcept:
-        """Note code that is entered for the first time; nothing is raised, as this is called where any code runs."""
+    cdef int enter(self, code) except -1:
+        """Note code that is entered for the first time; nothing is raised but interrupts, as any code may run."""
         cdef set names, stored
         self.has_begun = True
         self.codes[id(code)] = code
@@ -396,13 +437,15 @@ cdef class Walk(EnteredCode):
         self.values |= reads.values
         self.handles = self.handles or reads.handles
         self.asks_callable = self.asks_callable or "callable" in reads.globals
+        if "super" in reads.globals and not self.uses_super:
+            self.uses_super = True
         self.by_name = (self.by_name or reads.has_patterns or reads.computes
                         or not (BY_NAME.isdisjoint(reads.globals) and BY_NAME.isdisjoint(reads.attributes)))
         return 0
 
     cdef tuple asked(self):
         """What decides which attributes may be read, besides their names; it only grows."""
-        return self.by_name, self.calls_by_name, self.asks_callable, self.handles
+        return self.by_name, self.calls_by_name, self.asks_callable, self.handles, self.uses_super, self.copies
 
     cdef int go_on(self, set names, set stored) except -1:
         """Visit what was found, and ask all that was met for new names."""
@@ -448,19 +491,26 @@ cdef class Walk(EnteredCode):
         for places, is_read in ((self.watches, True), (self.written, False)):
             for guard in places.values():
                 kind, owner, key, expected, _ = <tuple>guard
-                if kind in PLACES and not same(found_at(kind, owner, key), expected):
+                if kind == "said" and key not in vars(owner):   # it is another class's
+                    continue
+                if kind in PLACES and key != "__mro__" and not same(found_at(kind, owner, key), expected):
                     found.append((guard, is_read))
-                elif kind == "list" and not same(tuple(owner), expected):
+                elif kind in WHOLE and not same(held_by(<tuple>guard), expected):
+                    found.append((guard, is_read))
+                elif kind == "array" and not holds_now(guard):
                     found.append((guard, is_read))
         return found
 
     def put_back(self):
-        """Let places that have changed hold what they held; gives (guard, what they hold now) for each."""
+        """Let what has changed hold what it held; gives (guard, what it holds now) for each."""
         cdef list found = []
         for guard, _ in self.changed():
-            kind, owner, key, expected, _ = <tuple>guard
-            found.append((guard, tuple(owner) if kind == "list" else found_at(kind, owner, key)))
-            put(guard, expected)
+            held = held_by(<tuple>guard)
+            try:
+                put(guard, (<tuple>guard)[3])
+            except (AttributeError, TypeError):     # it can only be read, and counts as changed
+                continue
+            found.append((guard, held))
         return found
 
     def is_aliased(self, x):
@@ -518,11 +568,14 @@ cdef class Walk(EnteredCode):
             self.lists[id(x)] = name
         if has_fixed_names(kind) and isinstance(x, np.generic):
             return 0
-        self.by_name = self.by_name or isinstance(x, GETTERS)
+        if isinstance(x, GETTERS):
+            self.by_name = self.copies = True
         self.calls_by_name = self.calls_by_name or x is operator.methodcaller or kind is operator.methodcaller
         if is_traced(x):
             return self.visit_traced(name, x)
         self.met[id(x)] = x
+        if derives_from(kind, IN_MEMORY):
+            raise Untrackable(f"it may read {name}, a {kind.__name__}")
         if derives_from(kind, TOLD_CLASSES):
             return 0
         if is_generator(kind):
@@ -556,11 +609,18 @@ cdef class Walk(EnteredCode):
     cdef int visit_generator(self, name, x) except -1:
         """A generator of random numbers, whose state tells after the call whether it was drawn from."""
         self.generators[id(x)] = name, x, state_of_generator(x)
+        held = object_attribute(x, "__dict__")
+        if type(held) is dict:
+            self.when_asked(Walk.visit_named, name, x, held)
         self.when_asked(Walk.check_generator, name, x)
         return 0
 
+    def visit_named(self, name, x, dict held not None, set names not None, stored):
+        for key in sorted(names.intersection(held)):
+            self.follow("attribute", x, key, held[key], f"{name}.{key}")
+
     def check_generator(self, name, x, held, set names, stored):
-        if not ASKS_STATE.isdisjoint(names):
+        if self.copies or not ASKS_STATE.isdisjoint(names):
             raise Untrackable(f"it may ask {name}, a {type(x).__name__}, for its state, or copy it")
 
     cdef int visit_logger(self, name, x) except -1:
@@ -568,13 +628,18 @@ cdef class Walk(EnteredCode):
         self.when_asked(Walk.visit_level, name, x)
         return 0
 
+    def check_level(self, name, x, held, set names, stored):
+        if not ASKS_LEVEL.isdisjoint(names):
+            raise Untrackable(f"it may ask what {name} gives for its level")
+
     def visit_level(self, name, x, held, set names, stored):
+        keys = names.intersection(vars(x)) - PARTS_OF_LOGGERS
         if self.by_name or not ASKS_LEVEL.isdisjoint(names):
-            for key in ("disabled", "level", "parent"):
-                found = vars(x).get(key, ABSENT)
-                self.watch("attribute", x, key, found, f"{name}.{key}")
-                self.later(f"{name}.{key}", found)
-            self.watch("attribute", x.manager, "disable", vars(x.manager).get("disable", ABSENT), "logging.disable")
+            keys = keys | {"disabled", "level", "parent", "propagate"}
+            for key in ("disable", "_disable"):
+                self.watch("attribute", x.manager, key, vars(x.manager).get(key, ABSENT), "logging.disable")
+        for key in sorted(keys):
+            self.follow("attribute", x, key, vars(x).get(key, ABSENT), f"{name}.{key}")
 
     # ---- functions and the modules they name
 
@@ -585,11 +650,29 @@ cdef class Walk(EnteredCode):
             for cell_name, cell in zip(code.co_freevars, x.__closure__ or ()):
                 self.later(cell_name, content_of(cell))
             self.check_function(name, x)
+            if x is logging.getLogger:      # which finds or makes them by name
+                self.when_asked(Walk.check_level, name, x)
+            self.copies = self.copies or x in (copy.copy, copy.deepcopy)
             return
         self.functions.setdefault(id(code), []).append((name, x))
         self.when_asked(Walk.visit_attributes, name, x, vars(x))
         if id(code) in self.codes:
             self.visit_entered(name, x)
+
+    def assume(self, name, x):
+        """Take a function of the user's that hoad calls by itself, and those that it names, for entered."""
+        if type(x) is not types.FunctionType or is_library(x.__code__.co_filename) or id(x.__code__) in self.codes:
+            return
+        cdef Reads reads = reads_of(x.__code__)
+        for code in (x.__code__, *reads.inner):
+            self.codes[id(code)] = code
+            self.read(code)
+        self.later(name, x)
+        for code in (x.__code__, *reads.inner):
+            for key in (<Reads>reads_of(code)).globals:
+                self.assume(key, x.__globals__.get(key))
+        for cell in x.__closure__ or ():
+            self.assume(name, content_of(cell))
 
     cdef int visit_entered(self, name, x) except -1:
         """The cells, defaults and globals of a function whose code is entered."""
@@ -705,8 +788,15 @@ cdef class Walk(EnteredCode):
             for key in vars(cls):
                 if key.startswith("__") and key not in DESCRIBING:
                     self.watch_special(name, x, key, said[key])
-        for key in sorted(WITHOUT):
-            self.watch_said(name, x, key, said)
+        for short in SPECIAL:
+            key = f"__{short}__"
+            held = said.get(key, vars(object).get(key, ABSENT))
+            if type(held) is not types.FunctionType:
+                self.follow("said", x, key, held, f"{name}.{key}")
+        self.watch("said", x, "__mro__", mro_of(x), f"the bases of {name}")
+        if self.uses_super:
+            for cls in own:
+                self.later(cls.__name__, cls)
         self.when_asked(Walk.visit_names, name, x, said)
         if isinstance(x, enum.EnumMeta):    # whose members are found by name, by value and one after another, too
             self.later(f"the members of {name}", said["_member_map_"])
@@ -737,15 +827,19 @@ cdef class Walk(EnteredCode):
                 self.watch("content", vars(cls), None, tuple(vars(cls)), f"the names of {cls.__name__}")
         elif self.handles or answers_any_name(x) or answers_any_name(type(x)):
             found = names
+        elif type(x) is not type:       # whose attributes are hidden by those of the class
+            found = found | names.intersection(names_of(type(x)))
         if self.asks_callable:
             found = found | {"__call__"}
         for cls in own:
             self.watch_slots(cls.__name__, cls, SLOTS_OF_CLASSES)
-            if cls is not x and not found.isdisjoint(vars(cls)):    # what `super` finds, too
+            if cls is not x and self.uses_super:
                 self.later(cls.__name__, cls)
         for key in sorted(found):
             self.watch_said(name, x, key, said)
         for key in stored:
+            if key in said:     # a property, perhaps
+                self.later(f"{name}.{key}", said[key])
             self.note_written("said", x, key, said.get(key, ABSENT), f"{name}.{key}")
 
     cdef int visit_instance(self, name, x) except -1:
@@ -780,6 +874,9 @@ cdef class Walk(EnteredCode):
                 self.visit_call(name, x)
         if self.by_name or (not is_among(kind, FUNCTIONS) and has_library_base(kind)):
             self.later(f"the attributes of {name}", held)
+            if module_of(kind).startswith("hoad."):
+                for x in list(held.values()):
+                    self.assume(name, x)
             return
         if not (self.handles or answers_any_name(kind)):
             names = names.intersection(names_of(kind)) | names.intersection(held)

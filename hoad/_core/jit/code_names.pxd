@@ -9,6 +9,7 @@ cdef class Reads:
     cdef readonly set stored_globals    # that it assigns to
     cdef readonly set attributes
     cdef readonly set stored            # attributes that it assigns to
+    cdef readonly set asked             # those that it reads by `getattr` and the like
     cdef readonly set modules
     cdef readonly set values            # names that it loads other than to call what they stand for at once
     cdef readonly bint handles

@@ -20,6 +20,7 @@ cdef StepKind[256] STEPS        # what they do to the arguments of a call
 cdef int[256] SHIFTS            # by how many bits the number of the name is shifted
 cdef int[256] CALLS             # whether what is loaded is called at once: never, where the lowest bit says so, always
 cdef int EXTENDED = opcode.opmap["EXTENDED_ARG"]
+cdef int DELETE_ATTR = opcode.opmap["DELETE_ATTR"]
 # Builtins that read an attribute by the name that is their second argument, which is mostly a constant.
 cdef frozenset BY_SECOND = frozenset(["getattr", "hasattr"])
 cdef frozenset CHANGING_BY_SECOND = frozenset(["setattr", "delattr"])
@@ -96,6 +97,9 @@ cdef class Reads:
             else:
                 name = names[argument(at, i) >> SHIFTS[at[i]]]
                 self.note_name(kind, name)
+                if at[i] == DELETE_ATTR:    # which asks whether it is there
+                    self.note_name(ATTRIBUTES, name)
+                    self.handles = True
                 if CALLS[at[i]] == 0 or (CALLS[at[i]] == 1 and not argument(at, i) & 1):
                     self.values.add(name)
                 if kind == GLOBALS and (name in BY_SECOND or name in CHANGING_BY_SECOND):
@@ -131,6 +135,7 @@ cdef class Reads:
                 break
         if step == CALLED and 2 <= len(given) <= 3 and isinstance(given[1], str):
             self.note_name(STORED if stores else ATTRIBUTES, given[1])
+            self.asked.add(given[1])
         else:
             self.computes = True
         return 0
@@ -166,7 +171,7 @@ cpdef Reads reads_of(code):
         return (<tuple>known)[1]
     found = Reads.__new__(Reads)
     found.globals, found.stored_globals, found.attributes, found.stored = set(), set(), set(), set()
-    found.modules, found.values, found.inner = set(), set(), []
+    found.modules, found.values, found.asked, found.inner = set(), set(), set(), []
     ahead = [code]
     while ahead:
         inner = ahead.pop()

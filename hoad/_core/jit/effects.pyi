@@ -36,6 +36,8 @@ class Effect:
     @property
     def places(self) -> tuple[int, ...]: ...
 
+def effects_done() -> int: ...
+
 class Effects:
     """All that a function does, in an order that does not matter: each place stands here once, a list item by item."""
 

@@ -4,6 +4,7 @@ import opcode
 
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF
+from libc.stdint cimport int64_t
 
 from hoad._core.jit.environment import found_at, put_at
 
@@ -56,6 +57,14 @@ cdef class Effect:
         return 0
 
 
+cdef int64_t DONE = 0
+
+
+def effects_done():
+    """How often a replay had effects, in all threads."""
+    return DONE
+
+
 cdef class Effects:
     """All that a function does, in an order that does not matter: each place stands here once, a list item by item."""
 
@@ -71,6 +80,8 @@ cdef class Effects:
 
     cpdef int apply(self, list values) except -1:
         """Do it, with these values of a run."""
+        global DONE
+        DONE += 1
         for effect in self.effects:
             (<Effect>effect).apply(values)
         return 0
@@ -85,7 +96,8 @@ cdef class Effects:
                 made.apply(values)
             elif made.action == "append":
                 k = at.setdefault(id(made.owner), len(<list>made.owner) - self.appended(made.owner))
-                made.owner[k] = made.made(values)
+                if 0 <= k < len(<list>made.owner):      # another thread may have taken it away
+                    made.owner[k] = made.made(values)
                 at[id(made.owner)] = k + 1
 
     cdef Py_ssize_t appended(self, owner) except -1:
@@ -160,7 +172,8 @@ cdef int list_loads() except -1:
     import sys
 
     now = sys.version_info
-    shifts = {"LOAD_GLOBAL": int(now >= (3, 11)), "LOAD_ATTR": int(now >= (3, 12)), "LOAD_METHOD": 0, "LOAD_NAME": 0}
+    shifts = {"LOAD_GLOBAL": int(now >= (3, 11)), "LOAD_ATTR": int(now >= (3, 12)), "LOAD_METHOD": 0, "LOAD_NAME": 0,
+              "IMPORT_FROM": 0, "DELETE_ATTR": 0, "DELETE_GLOBAL": 0}
     for name, operation in opcode.opmap.items():
         if name in ("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"):
             LOADS[operation] = -1

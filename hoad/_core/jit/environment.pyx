@@ -20,7 +20,7 @@ cnp.import_array()
 
 cdef extern from "Python.h":
     ctypedef struct PyTypeObject:
-        pass
+        PyObject* tp_mro
     PyTypeObject* Py_TYPE(PyObject*) noexcept
     PyObject* PyDict_GetItemWithError(PyObject*, PyObject*) except? NULL
     int PyDict_Next(PyObject*, Py_ssize_t*, PyObject**, PyObject**) noexcept
@@ -88,6 +88,9 @@ KINDS = {"item": ITEMS, "cell": CELL, "attribute": ATTRIBUTES, "slot": SLOT, "sa
 PLACES = frozenset(["item", "cell", "attribute", "slot", "said"])
 # Of these, all keys of one owner are compared at once.
 cdef frozenset JOINED = frozenset(["item", "attribute", "said"])
+
+cdef str MRO = "__mro__"
+
 
 cdef class _Absent:
     """The mark for nothing found, in a tuple of what was found."""
@@ -204,6 +207,8 @@ def found_at(str kind not None, owner, key):
         return (<dict>owner).get(key, ABSENT)
     if kind == "attribute":
         return (<dict>PyObject_GenericGetDict(owner, NULL)).get(key, ABSENT)
+    if kind == "said" and key == MRO:
+        return type.__dict__["__mro__"].__get__(owner)
     if kind == "said":
         found = _PyType_Lookup(<PyTypeObject*>owner, <PyObject*>key)
     elif kind == "cell":
@@ -234,12 +239,16 @@ cdef int take_from(str kind, owner, key) except -1:
     """Empty a place."""
     if kind == "item":
         (<dict>owner).pop(key, None)
-    elif kind == "cell":
-        del owner.cell_contents
-    elif kind == "said":
-        type.__delattr__(owner, key)
-    else:
-        object.__delattr__(owner, key)
+        return 0
+    try:
+        if kind == "cell":
+            del owner.cell_contents
+        elif kind == "said":
+            type.__delattr__(owner, key)
+        else:
+            object.__delattr__(owner, key)
+    except AttributeError:      # it is empty
+        pass
     return 0
 
 
@@ -386,6 +395,8 @@ cdef bint holds_key(ValueGuard* w, Py_ssize_t k) except -1:
     cdef PyObject* key = PyTuple_GET_ITEM(w.key, k)
     if w.kind == ITEMS:
         return is_same(PyDict_GetItemWithError(w.owner, key), PyTuple_GET_ITEM(w.expected, k))
+    if w.kind == CLASS and <object>key is MRO:
+        return is_same((<PyTypeObject*>w.owner).tp_mro, PyTuple_GET_ITEM(w.expected, k))
     if w.kind == CLASS:
         return is_same(_PyType_Lookup(<PyTypeObject*>w.owner, key), PyTuple_GET_ITEM(w.expected, k))
     attributes = PyObject_GenericGetDict(<object>w.owner, NULL)

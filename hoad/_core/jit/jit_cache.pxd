@@ -60,7 +60,7 @@ cdef class CompiledTrace:
     cdef int32_t n_results          # outputs that the function gives; what others are for is among its effects
 
     cdef bint is_plain(self) noexcept
-    cdef object finish(self, Workspace workspace, object out, list made, bint is_there)
+    cdef object finish(self, Workspace workspace, object out, list made, bint is_there, bint only_computes)
     cdef Workspace enter(self)
     cdef int leave(self, Workspace workspace) except -1
     cdef int run(self, Workspace workspace, bint is_over) except -1
@@ -81,6 +81,7 @@ cdef class CallSignature:
     cdef Environment standing       # what that rests on, or None where it is for good
     cdef int asked                  # how often it was refused
     cdef public int every           # replays for one look at what was read: 1, or 0 for no look at all
+    cdef bint only_computes         # for now: a replay has no effects
     cdef int unchecked              # replays since the last
     cdef public object live         # captured arrays that have changed, to be read live; or why they cannot be
     cdef public list reasons        # why it was recorded again

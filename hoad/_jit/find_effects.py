@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from hoad._core.jit.capture_analysis import Untrackable
 from hoad._core.jit.code_names import reads_of
 from hoad._core.jit.effects import Effect, PlaceTrace
-from hoad._core.jit.environment import ABSENT, found_at
+from hoad._core.jit.environment import ABSENT, PLACES, found_at
 from hoad._core.record.recording import Recording
 from hoad._jit.environment_reader import Reader
 from hoad._jit.results import Results
@@ -37,31 +37,50 @@ class Undone(NamedTuple):
 class Found:
     """The effects of a function that was recorded: places, and the operands that are put there."""
 
-    def __init__(self, d: Recording, results: Results) -> None:
-        self.d = d
+    def __init__(self, d: Recording, results: Results, reader: Reader) -> None:
+        self.d, self.met = d, reader.met
+        self.seen: set[tuple[int, Any]] = set()  # attributes, by the dictionary that they lie in
         self.operands = list(results.operands)
         self.effects: list[Effect] = []
         self.places: set[tuple[str, int, Any]] = set()
 
     def add(self, guard: Guard, action: str, value: Any) -> None:
         """Something is put into a place: a constant, or what is made of traced values."""
-        made = Results(self.d, value) if action != "count" else None
         self.places.add((guard[0], id(guard[1]), guard[2]))
-        if made is None or not made.operands:
+        if action == "count" or id(value) in self.met:  # what was there before stays what it is
             self.effects.append(Effect(guard, action, value))
             return
+        made = Results(self.d, value)
         places = []
         for operand in made.operands:  # one value where the function has one array
             if operand not in self.operands:
                 self.operands.append(operand)
             places.append(self.operands.index(operand))
-        arrange = None if made.single and made.gives is None else made.arranged
+        arrange = None if made.single and made.gives is None and made.operands else made.arranged
         self.effects.append(Effect(guard, action, None, tuple(places), arrange))
+
+    def leave_inherited(self, reader: Reader) -> None:
+        """Count what classes inherit of a class that is written to as written, too."""
+        written = [(e.owner, e.key) for e in self.effects if e.kind == "said"]
+        for kind, owner, key, _, _ in reader.watches.values() if written else ():
+            if kind == "said" and any(key == k and issubclass(owner, base) for base, k in written):
+                self.places.add((kind, id(owner), key))
+
+    def is_another(self, guard: Guard) -> bool:
+        """Whether a place is one that was met by another way: attributes that two objects share."""
+        kind, owner, key, _, _ = guard
+        if kind == "attribute":
+            place = id(object.__getattribute__(owner, "__dict__")), key
+            if place in self.seen:
+                self.places.add((kind, id(owner), key))
+                return True
+            self.seen.add(place)
+        return False
 
 
 def find_effects(d: Recording, results: Results, reader: Reader, trace: PlaceTrace | None) -> Found | Undone:
     """The effects of what was recorded; or the first change that a replay cannot make."""
-    found = Found(d, results)
+    found = Found(d, results, reader)
     changed = reader.changed()
     unread: set[str] = set()
     for guard, is_read in changed:
@@ -74,8 +93,14 @@ def find_effects(d: Recording, results: Results, reader: Reader, trace: PlaceTra
             for item in owner[len(before) :]:
                 found.add(guard, "append", item)
             continue
+        if kind not in PLACES:
+            return Undone(name)
+        if found.is_another(guard):
+            continue
         now = found_at(kind, owner, key)
         if now is ABSENT or not _is_plain_place(guard):
+            return Undone(name)
+        if kind == "cell" and any("cell_contents" in reads_of(code).attributes for code in reader.codes.values()):
             return Undone(name)
         if type(before) is int and type(now) is int and _only_counts(reader.codes.values(), guard):
             found.add(guard, "count", now - before)
@@ -83,12 +108,13 @@ def find_effects(d: Recording, results: Results, reader: Reader, trace: PlaceTra
         if is_read and trace is None:
             unread.add(_name_of(guard))
             continue
-        if is_read and (trace is None or trace.reads_first(guard) or _asks_by_function(reader)):
+        if is_read and (trace is None or trace.reads_first(guard) or _asks_by_function(reader, guard)):
             return Undone(name)
         try:
             found.add(guard, "store", now)
         except Untrackable:
             return Undone(name)
+    found.leave_inherited(reader)
     return Undone(changed[0][0][4], unread) if unread else found
 
 
@@ -112,9 +138,9 @@ def _is_plain_place(guard: Guard) -> bool:
     return kind == "slot" or not hasattr(type(held), "__set__")
 
 
-def _asks_by_function(reader: Reader) -> bool:
-    """Whether code may read attributes by `getattr` and the like, which no instruction tells."""
-    return any(not reads_of(code).globals.isdisjoint(("getattr", "hasattr")) for code in reader.codes.values())
+def _asks_by_function(reader: Reader, guard: Guard) -> bool:
+    """Whether code may read an attribute by `getattr` and the like, which no instruction tells."""
+    return any(guard[2] in reads_of(code).asked for code in reader.codes.values())
 
 
 # ---- how code uses a name -------------------------------------------------------------------------------------------
@@ -138,13 +164,21 @@ def _loads(codes: Iterable[types.CodeType], guard: Guard) -> Iterator[tuple[list
 
 
 def _only_counts(codes: Iterable[types.CodeType], guard: Guard) -> bool:
-    """Whether code loads a place only to add to it: ``self.n += 1``."""
-    kind = guard[0]
-    stores = STORES.get(kind, "STORE_DEREF")
-    return all(_is_added_to(steps, k, stores, kind != "cell") for steps, k in _loads(codes, guard))
+    """Whether code loads a place only to add to it, ``self.n += 1``, and stores nothing else there."""
+    codes = list(codes)
+    kind, name = guard[0], _name_of(guard)
+    if any(name in reads_of(code).asked for code in codes):
+        return False
+    added = [_added_to(steps, k, STORES.get(kind, "STORE_DEREF"), kind != "cell") for steps, k in _loads(codes, guard)]
+    stored = sum(
+        step.argval == name and step.opname.startswith(("STORE_", "DELETE_", "IMPORT_FROM"))
+        for code in codes
+        for step in _steps(code)
+    )
+    return bool(added) and all(added) and stored == len(added)
 
 
-def _is_added_to(steps: list[dis.Instruction], k: int, stores: str, may_be_attribute: bool) -> bool:
+def _added_to(steps: list[dis.Instruction], k: int, stores: str, may_be_attribute: bool) -> bool:
     """Whether what is loaded at k is added to and stored again, and goes nowhere else."""
     is_attribute = steps[k].opname == "LOAD_ATTR"
     if is_attribute:
@@ -179,6 +213,8 @@ def _only_appends(reader: Reader, guard: Guard) -> bool:
         return False
     holders = [g for g in reader.watches.values() if g[3] is owner]
     if len(holders) != 1 or reader.is_aliased(owner) or holders[0][0] in ("list", "mapping", "content"):
+        return False
+    if any(_name_of(holders[0]) in reads_of(code).asked for code in reader.codes.values()):
         return False
     loads = list(_loads(reader.codes.values(), holders[0]))
     return bool(loads) and all(_is_appended_to(steps, k) for steps, k in loads)
