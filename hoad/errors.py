@@ -269,8 +269,8 @@ class NanError(HoadError, FloatingPointError):
 class JitWarning(UserWarning):
     """A function given to `hoad.jit` runs without compilation.
 
-    It cannot be replayed, keeps changing what it reads, or writes what a replay cannot. The message says what to change,
-    in which line, and why.
+    It cannot be replayed, keeps changing what it reads, or writes what a replay cannot. The message says what to
+    change, in which line, and why.
 
     Examples
     --------

@@ -100,6 +100,8 @@ def find_effects(d: Recording, results: Results, reader: Reader, trace: PlaceTra
         now = found_at(kind, owner, key)
         if now is ABSENT or not _is_plain_place(guard):
             return Undone(name)
+        if reader.asks_whole and isinstance(owner, types.SimpleNamespace):
+            return Undone(name)
         if kind == "cell" and any("cell_contents" in reads_of(code).attributes for code in reader.codes.values()):
             return Undone(name)
         if type(before) is int and type(now) is int and _only_counts(reader.codes.values(), guard):

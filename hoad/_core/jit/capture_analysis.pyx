@@ -84,12 +84,12 @@ cdef frozenset SLOTS_OF_CLASSES = frozenset(["__base__", "__bases__", "__mro__",
                                              "__qualname__"])
 # What Python looks for in a class by itself; where it is not there, Python does something else, or raises.
 cdef tuple SPECIAL = tuple(sorted(
-    """abs add and array array_function array_priority array_ufunc bool call ceil complex contains delattr delete delitem
-    divmod enter eq exit float floor floordiv format ge get getattr getattribute getitem gt hash iadd iand ifloordiv ilshift
-    imatmul imod imul index init instancecheck int invert ior ipow irshift isub iter itruediv ixor le len length_hint lshift
-    lt matmul missing mod mul ne neg new next or pos pow radd rand rdivmod repr reversed rfloordiv rlshift rmatmul rmod
-    rmul ror round rpow rrshift rshift rsub rtruediv rxor set setattr setitem str sub subclasscheck truediv trunc
-    xor""".split()
+    """abs add and array array_function array_priority array_ufunc bool call ceil complex contains delattr delete
+    delitem divmod enter eq exit float floor floordiv format ge get getattr getattribute getitem gt hash iadd iand
+    ifloordiv ilshift imatmul imod imul index init instancecheck int invert ior ipow irshift isub iter itruediv
+    ixor le len length_hint lshift lt matmul missing mod mul ne neg new next or pos pow radd rand rdivmod repr
+    reversed rfloordiv rlshift rmatmul rmod rmul ror round rpow rrshift rshift rsub rtruediv rxor set setattr
+    setitem str sub subclasscheck truediv trunc xor""".split()
 ))
 # By these names code may ask a generator of random numbers for its state, or copy it.
 cdef frozenset ASKS_STATE = frozenset(
@@ -352,6 +352,7 @@ cdef class Walk(EnteredCode):
     cdef bint calls_by_name         # methods, by a name that is computed, where nothing sees the call
     cdef bint copies                # so that a generator of random numbers may be
     cdef bint asks_callable         # whether an object can be called
+    cdef readonly bint asks_whole   # namespaces are compared or shown, with all that they hold
     cdef bint uses_super            # so that classes between count by themselves
     cdef bint handles               # exceptions, so that a name that is not there counts
     cdef tuple flags                # what these were when the subjects were visited last
@@ -436,6 +437,7 @@ cdef class Walk(EnteredCode):
         self.stored |= reads.stored
         self.values |= reads.values
         self.handles = self.handles or reads.handles
+        self.asks_whole = self.asks_whole or reads.asks_whole
         self.asks_callable = self.asks_callable or "callable" in reads.globals
         if "super" in reads.globals and not self.uses_super:
             self.uses_super = True
@@ -445,7 +447,8 @@ cdef class Walk(EnteredCode):
 
     cdef tuple asked(self):
         """What decides which attributes may be read, besides their names; it only grows."""
-        return self.by_name, self.calls_by_name, self.asks_callable, self.handles, self.uses_super, self.copies
+        return self.by_name, self.calls_by_name, self.asks_callable, self.handles, self.uses_super, self.copies, (
+            self.asks_whole)
 
     cdef int go_on(self, set names, set stored) except -1:
         """Visit what was found, and ask all that was met for new names."""
@@ -872,12 +875,16 @@ cdef class Walk(EnteredCode):
             self.watch_slots(name, x, SLOTS_OF_FUNCTIONS)
             if self.may_ask(CALLED):
                 self.visit_call(name, x)
+            if "__globals__" in names:
+                self.later(f"{name}.__globals__", x.__globals__)
         if self.by_name or (not is_among(kind, FUNCTIONS) and has_library_base(kind)):
             self.later(f"the attributes of {name}", held)
             if module_of(kind).startswith("hoad."):
                 for x in list(held.values()):
                     self.assume(name, x)
             return
+        if self.asks_whole and issubclass(kind, types.SimpleNamespace):
+            names = names | set(held)
         if not (self.handles or answers_any_name(kind)):
             names = names.intersection(names_of(kind)) | names.intersection(held)
         for key in sorted(names):

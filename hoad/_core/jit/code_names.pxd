@@ -1,7 +1,7 @@
 """What a piece of code names."""
 
 cdef enum NameKind:
-    NOTHING, GLOBALS, STORED_GLOBALS, ATTRIBUTES, STORED, MODULES, HANDLES, PATTERNS
+    NOTHING, GLOBALS, STORED_GLOBALS, ATTRIBUTES, STORED, MODULES, HANDLES, PATTERNS, WHOLE, COMPARISON
 
 
 cdef class Reads:
@@ -14,6 +14,7 @@ cdef class Reads:
     cdef readonly set values            # names that it loads other than to call what they stand for at once
     cdef readonly bint handles
     cdef readonly bint has_patterns
+    cdef readonly bint asks_whole   # whether it may compare or show objects, with all that they hold
     cdef readonly bint computes     # whether `getattr` and the like are given names that are not constants
     cdef readonly list inner        # all code that is defined within it
 

@@ -20,9 +20,12 @@ cdef StepKind[256] STEPS        # what they do to the arguments of a call
 cdef int[256] SHIFTS            # by how many bits the number of the name is shifted
 cdef int[256] CALLS             # whether what is loaded is called at once: never, where the lowest bit says so, always
 cdef int EXTENDED = opcode.opmap["EXTENDED_ARG"]
+cdef int EQUALITY = opcode.cmp_op.index("==")       # and "!=" is the next
+cdef int COMPARES = 5 if sys.version_info >= (3, 13) else 4 if sys.version_info >= (3, 12) else 0
 cdef int DELETE_ATTR = opcode.opmap["DELETE_ATTR"]
 # Builtins that read an attribute by the name that is their second argument, which is mostly a constant.
 cdef frozenset BY_SECOND = frozenset(["getattr", "hasattr"])
+cdef frozenset OF_WHOLE = frozenset(["ascii", "format", "print", "repr", "str"])
 cdef frozenset CHANGING_BY_SECOND = frozenset(["setattr", "delattr"])
 
 
@@ -40,6 +43,10 @@ cdef NameKind kind_of(str name) except *:
         return MODULES
     if name in ("SETUP_FINALLY", "PUSH_EXC_INFO"):
         return HANDLES
+    if name in ("CONTAINS_OP", "CONVERT_VALUE", "FORMAT_SIMPLE", "FORMAT_VALUE", "FORMAT_WITH_SPEC"):
+        return WHOLE
+    if name == "COMPARE_OP":
+        return COMPARISON
     return PATTERNS if name == "MATCH_CLASS" else NOTHING
 
 
@@ -94,9 +101,14 @@ cdef class Reads:
                 self.handles = True
             elif kind == PATTERNS:
                 self.has_patterns = True
+            elif kind == WHOLE or (kind == COMPARISON and EQUALITY <= argument(at, i) >> COMPARES <= EQUALITY + 1):
+                self.asks_whole = True
+            elif kind == COMPARISON:
+                continue
             else:
                 name = names[argument(at, i) >> SHIFTS[at[i]]]
                 self.note_name(kind, name)
+                self.asks_whole = self.asks_whole or (kind == GLOBALS and name in OF_WHOLE)
                 if at[i] == DELETE_ATTR:    # which asks whether it is there
                     self.note_name(ATTRIBUTES, name)
                     self.handles = True

@@ -562,9 +562,9 @@ cdef class Jitted:
         Returns
         -------
         JitReport
-            Shown as text. Its fields are `name`; `recordings`, each with `operations` (how many), `branches`, `reads` and
-            `writes` (texts, with the line); `refusal`, why the function is called as it is, or None; and `again`, which
-            says of each reason how often the function was recorded again for it.
+            Shown as text. Its fields are `name`; `recordings`, each with `operations` (how many), `branches`, `reads`
+            and `writes` (texts, with the line); `refusal`, why the function is called as it is, or None; and `again`,
+            which says of each reason how often the function was recorded again for it.
 
         Notes
         -----
