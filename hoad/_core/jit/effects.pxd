@@ -30,5 +30,6 @@ cdef class PlaceTrace:
     cdef set read                   # (kind, id(owner), key) of places
     cdef readonly bint is_set       # whether it traces: a debugger may be there
 
+    cdef int start(self) except -1
     cdef int look(self, code, Py_ssize_t at) except -1
     cdef int note(self, name) except -1

@@ -1,6 +1,8 @@
 """What a replay does besides computing: it counts, stores results, and appends them to lists."""
 
 import opcode
+import sys
+from types import SimpleNamespace
 
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF
@@ -123,10 +125,20 @@ cdef class PlaceTrace:
         self.is_set = False
 
     def __enter__(self):
+        global WORKS
+        if WORKS is None:
+            WORKS = False
+            WORKS = finds_a_read()
+        if WORKS:
+            self.start()
+        return self
+
+    cdef int start(self) except -1:
         if PyThreadState_Get().c_tracefunc == NULL:     # no debugger is there
+            ask_for_instructions(sys._getframe())       # 3.12 asks whether any frame wants them, as tracing begins
             PyEval_SetTrace(traced, <PyObject*>self)
             self.is_set = True
-        return self
+        return 0
 
     def __exit__(self, *_):
         self.stop()
@@ -168,9 +180,34 @@ cdef class PlaceTrace:
         return 0
 
 
-cdef int list_loads() except -1:
-    import sys
+cdef object WORKS = None        # whether this Python tells of instructions; None if that is not known yet
 
+
+cdef bint finds_a_read() except -1:
+    """Whether a read is found where there is one."""
+    place, space = SimpleNamespace(place=1), {}
+    exec(compile("def read(x): return x.place", "<read>", "exec"), space)
+    guard = "attribute", place, "place", 1, "place"
+    trace = PlaceTrace({"place"}, SimpleNamespace(watches={("attribute", id(place), "place"): guard}, written={}))
+    trace.start()
+    try:
+        space["read"](place)
+    finally:
+        trace.stop()
+    return bool(trace.read)
+
+
+def untraced(frame, event, argument):
+    """What a frame has for a trace function of its own, without which Python tells of no instructions."""
+
+
+cdef int ask_for_instructions(object frame) except -1:
+    frame.f_trace = untraced
+    frame.f_trace_opcodes = True
+    return 0
+
+
+cdef int list_loads() except -1:
     now = sys.version_info
     shifts = {"LOAD_GLOBAL": int(now >= (3, 11)), "LOAD_ATTR": int(now >= (3, 12)), "LOAD_METHOD": 0, "LOAD_NAME": 0,
               "IMPORT_FROM": 0, "DELETE_ATTR": 0, "DELETE_GLOBAL": 0}
@@ -196,5 +233,5 @@ cdef int traced(PyObject* owner, PyFrameObject* frame, int event, PyObject* _) e
     if event == PyTrace_OPCODE:
         return trace.look(code, (<object><PyObject*>frame).f_lasti)
     if code.co_freevars or code.co_cellvars or not trace.names.isdisjoint(code.co_names):
-        (<object><PyObject*>frame).f_trace_opcodes = True
+        ask_for_instructions(<object><PyObject*>frame)
     return 0
