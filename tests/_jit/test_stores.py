@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import functools
 import gc
+import sys
 import time
 import types
 import warnings
@@ -467,3 +468,24 @@ def test_what_was_stored_before_is_let_go() -> None:
     model.last[0] = 7.0  # of no consequence
     assert g(x) == 6.0
     assert len(g.signatures[0].recorded) == 1
+
+
+def test_where_a_debugger_is_there_nothing_is_traced() -> None:
+    """Reads before writes cannot be looked for, so that the function is called as it is."""
+    model = Model()
+
+    def f(x: Any) -> Any:
+        model.last = 2 * x
+        return model.last * x
+
+    g = hoad.jit(f)
+    before = sys.gettrace()
+    sys.settrace(lambda *_: None)
+    try:
+        with pytest.warns(hoad.JitWarning, match="the attribute last of a Model"):
+            found = [g(x) for x in (1.0, 2.0, 3.0)]
+        assert sys.gettrace() is not None
+    finally:
+        sys.settrace(before)
+    assert found == [2.0, 8.0, 18.0]
+    assert model.last == 6.0
