@@ -40,6 +40,7 @@ cdef extern from "Python.h":
     unsigned long Py_TPFLAGS_HEAPTYPE
 
 cdef object MemberDescriptorType = types.MemberDescriptorType
+cdef object WrapperDescriptorType = types.WrapperDescriptorType
 
 # ---- classes --------------------------------------------------------------------------------------------------------
 
@@ -794,7 +795,9 @@ cdef class Walk(EnteredCode):
         for short in SPECIAL:
             key = f"__{short}__"
             held = said.get(key, vars(object).get(key, ABSENT))
-            if type(held) is not types.FunctionType:
+            if held is ABSENT or type(held) is WrapperDescriptorType:       # of C, which leads to nothing
+                self.watch("said", x, key, held, f"{name}.{key}")
+            elif type(held) is not types.FunctionType:
                 self.follow("said", x, key, held, f"{name}.{key}")
         self.watch("said", x, "__mro__", mro_of(x), f"the bases of {name}")
         if self.uses_super:
