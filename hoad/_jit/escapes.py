@@ -6,9 +6,7 @@ with the line that stored it, and replaced by its number.
 
 from __future__ import annotations
 
-import dis
 import operator
-import os
 import re
 import types
 from collections import deque
@@ -24,6 +22,8 @@ from hoad._core.jit.capture_analysis import content_of
 from hoad._core.jit.jit_cache import Jitted
 from hoad._core.trace.traced import graph_of, is_traced
 from hoad._jit.environment_reader import Reader
+from hoad._jit.refusals import located
+from hoad._jit.refusals import place as place_of
 from hoad._program.trace import plain
 from hoad.errors import TracedValueError
 
@@ -201,11 +201,9 @@ def _line(codes: Iterable[types.CodeType], place: Place) -> str:
     """' (file:line)' where code assigns to a name, or puts something into what the name stands for; or nothing."""
     within = ""
     for code in codes:
-        line, named = code.co_firstlineno, -1
-        starts = {start: number for start, _, number in code.co_lines() if number is not None}
-        for step in dis.get_instructions(code):
-            line = starts.get(step.offset, line)
-            here = f" ({os.path.basename(code.co_filename)}:{line})"
+        named = -1
+        for step, line in located(code):
+            here = place_of(code, line)
             if step.opname in STORES and step.argval == place.key:
                 return here
             if step.opname.startswith("LOAD_") and step.argval == place.key:
@@ -214,5 +212,5 @@ def _line(codes: Iterable[types.CodeType], place: Place) -> str:
             if puts or (named == line and "setattr" in code.co_names):
                 within = within or (here if named == line else "")
     if not within and place.code is not None:
-        within = f" ({os.path.basename(place.code.co_filename)}:{place.code.co_firstlineno})"
+        within = place_of(place.code, place.code.co_firstlineno)
     return within

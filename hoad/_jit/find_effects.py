@@ -104,13 +104,13 @@ def find_effects(d: Recording, results: Results, reader: Reader, trace: PlaceTra
             return Undone(name)
         if kind == "cell" and any("cell_contents" in reads_of(code).attributes for code in reader.codes.values()):
             return Undone(name)
-        if type(before) is int and type(now) is int and _only_counts(reader.codes.values(), guard):
+        if type(before) is int and type(now) is int and _only_counts(reader, guard):
             found.add(guard, "count", now - before)
             continue
         if is_read and trace is None:
             unread.add(_name_of(guard))
             continue
-        if is_read and (trace is None or trace.reads_first(guard) or _asks_by_function(reader, guard)):
+        if trace is not None and is_read and (trace.reads_first(guard) or _is_asked_for(reader, guard)):
             return Undone(name)
         try:
             found.add(guard, "store", now)
@@ -140,9 +140,10 @@ def _is_plain_place(guard: Guard) -> bool:
     return kind == "slot" or not hasattr(type(held), "__set__")
 
 
-def _asks_by_function(reader: Reader, guard: Guard) -> bool:
-    """Whether code may read an attribute by `getattr` and the like, which no instruction tells."""
-    return any(guard[2] in reads_of(code).asked for code in reader.codes.values())
+def _is_asked_for(reader: Reader, guard: Guard) -> bool:
+    """Whether code may read a place by `getattr` and the like, which no instruction tells."""
+    name = _name_of(guard)
+    return any(name in reads_of(code).asked for code in reader.codes.values())
 
 
 # ---- how code uses a name -------------------------------------------------------------------------------------------
@@ -165,11 +166,11 @@ def _loads(codes: Iterable[types.CodeType], guard: Guard) -> Iterator[tuple[list
                 yield steps, k
 
 
-def _only_counts(codes: Iterable[types.CodeType], guard: Guard) -> bool:
+def _only_counts(reader: Reader, guard: Guard) -> bool:
     """Whether code loads a place only to add to it, ``self.n += 1``, and stores nothing else there."""
-    codes = list(codes)
+    codes = reader.codes.values()
     kind, name = guard[0], _name_of(guard)
-    if any(name in reads_of(code).asked for code in codes):
+    if _is_asked_for(reader, guard):
         return False
     added = [_added_to(steps, k, STORES.get(kind, "STORE_DEREF"), kind != "cell") for steps, k in _loads(codes, guard)]
     stored = sum(
@@ -216,7 +217,7 @@ def _only_appends(reader: Reader, guard: Guard) -> bool:
     holders = [g for g in reader.watches.values() if g[3] is owner]
     if len(holders) != 1 or reader.is_aliased(owner) or holders[0][0] in ("list", "mapping", "content"):
         return False
-    if any(_name_of(holders[0]) in reads_of(code).asked for code in reader.codes.values()):
+    if _is_asked_for(reader, holders[0]):
         return False
     loads = list(_loads(reader.codes.values(), holders[0]))
     return bool(loads) and all(_is_appended_to(steps, k) for steps, k in loads)

@@ -639,8 +639,11 @@ class _Given:
             if rebinding is not None:
                 rebinding.fill([d.input(array) for array in live])
             needed = never if live else lambda: are_needed(list(reader.codes.values()), list(reader.met.values()))
+
+            def asks() -> bool:
+                return is_comparing() or watch.unknown is not None
+
             with CallWatch(told) as watch, comparing(needed, look), trace or contextlib.nullcontext():
-                asks = lambda: is_comparing() or watch.unknown is not None  # noqa: E731
                 try:
                     returned = self.run(*inputs, f=self.f if rebinding is None else rebinding.f, asks=asks)
                 except BaseException:

@@ -6,7 +6,7 @@ import dis
 import os
 import re
 import types
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 # How a reason begins, and what to do about it.
 ADVICE = (
@@ -36,16 +36,27 @@ def message(name: str, reason: str, codes: Iterable[types.CodeType]) -> str:
     return f"{first}{name} runs without compilation: {reason}. The result is right, but not fast."
 
 
+def located(code: types.CodeType) -> Iterator[tuple[dis.Instruction, int]]:
+    """Each instruction of a piece of code, and its line."""
+    line = code.co_firstlineno
+    starts = {start: number for start, _, number in code.co_lines() if number is not None}
+    for step in dis.get_instructions(code):
+        line = starts.get(step.offset, line)
+        yield step, line
+
+
+def place(code: types.CodeType, line: int) -> str:
+    """A line, as a message tells it: ' (file:line)'."""
+    return f" ({os.path.basename(code.co_filename)}:{line})"
+
+
 def _line(reason: str, codes: Iterable[types.CodeType]) -> str:
     """' (file:line)' where code names what a reason speaks of, if it does."""
     words = re.findall(r"[A-Za-z_]\w*", reason)
     for code in codes:
         names = {*code.co_names, *code.co_freevars}
-        line = code.co_firstlineno
-        starts = {start: number for start, _, number in code.co_lines() if number is not None}
         wanted = next((word for word in words if word in names), None)
-        for step in dis.get_instructions(code) if wanted is not None else ():
-            line = starts.get(step.offset, line)
+        for step, line in located(code) if wanted is not None else ():
             if step.argval == wanted:
-                return f" ({os.path.basename(code.co_filename)}:{line})"
+                return place(code, line)
     return ""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dis
-import os
 import types
 from collections import Counter
 from collections.abc import Iterable
@@ -12,6 +10,7 @@ from typing import Any, NamedTuple
 from hoad._core.graph.inspect import guard_rows
 from hoad._core.jit.environment import ABSENT
 from hoad._core.jit.jit_cache import CallSignature, CompiledTrace
+from hoad._jit.refusals import located, place
 from hoad.errors import count
 
 MOST_SHOWN = 40
@@ -87,10 +86,7 @@ def _lines(codes: Iterable[types.CodeType]) -> dict[str, str]:
     """' (file:line)' of the first instruction of each name."""
     found: dict[str, str] = {}
     for code in codes:
-        line = code.co_firstlineno
-        starts = {start: number for start, _, number in code.co_lines() if number is not None}
-        for step in dis.get_instructions(code):
-            line = starts.get(step.offset, line)
+        for step, line in located(code):
             if isinstance(step.argval, str) and step.opname.startswith(("LOAD", "STORE", "IMPORT")):
-                found.setdefault(step.argval, f" ({os.path.basename(code.co_filename)}:{line})")
+                found.setdefault(step.argval, place(code, line))
     return found

@@ -262,7 +262,7 @@ cdef class Graph:
         return 0
 
     cdef int32_t push(self, uint16_t op, uint16_t flags, int32_t a, int32_t b, double value) except -1:
-        """Append a node, with room for it."""
+        """Append a node; the table grows if it is full."""
         if self.size == self.capacity:
             self.reserve(1)
         return push_valued(self, op, flags, a, b, value)

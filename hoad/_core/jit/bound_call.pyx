@@ -13,7 +13,6 @@ cnp.import_array()
 cdef extern from "Python.h":
     ctypedef struct PyTupleObject:
         PyObject** ob_item
-    bint PyTuple_CheckExact(PyObject*) noexcept
     Py_ssize_t PyVectorcall_NARGS(size_t) noexcept
 
 

@@ -51,8 +51,8 @@ cdef frozenset PLAIN = frozenset([id(cls) for cls in UNCHANGED])
 # Those that have nothing else, so that a function of theirs that is looked up by name is one of these.
 cdef frozenset ONLY_CHANGING = frozenset(["numpy.random", "random", "secrets", "time"])
 cdef tuple CHANGING_CLASSES = (ContextVar, threading.local, weakref.ref, types.CoroutineType)
+cdef tuple IN_MEMORY = (io.StringIO, io.BytesIO)      # what they hold is read and written without a word
 # What is read from files is told where it happens; and what locks and loggers do is no result.
-cdef tuple IN_MEMORY = (io.StringIO, io.BytesIO)
 cdef tuple TOLD_CLASSES = (io.IOBase.__base__, type(threading.Lock()), type(threading.RLock()), logging.Handler,
                            logging.Formatter, logging.Filter)
 # Modules whose classes in C have objects that never change.
@@ -231,12 +231,22 @@ cdef bint is_library_class(cls) except -1:
     return is_library(file)
 
 
+cdef list own_classes(cls):
+    """A class and those that it derives from, without those of libraries."""
+    return [base for base in mro_of(cls) if not is_library_class(base)]
+
+
 cdef bint has_library_base(cls) except -1:
     """Whether methods of Python's, NumPy's, SciPy's or hoad's classes may read any attribute of an object."""
     for base in mro_of(cls):
         if not is_among(base, MIXINS) and is_library_class(base):
             return True
     return False
+
+
+cdef bint computes_names(Reads reads) except -1:
+    """Whether code may read attributes by names that it computes."""
+    return reads.computes or not (BY_NAME.isdisjoint(reads.globals) and BY_NAME.isdisjoint(reads.attributes))
 
 
 cdef int check_kind(name, kind) except -1:
@@ -390,14 +400,11 @@ cdef class Walk(EnteredCode):
 
     cdef bint asks_for(self, code) except -1:
         """Whether code of Python's library reads attributes by names that it computes, of what it is given."""
-        cdef Reads reads
         known = self.library.get(id(code))
         if known is None:
             found = standard_name(code.co_filename) in READS_BY_NAME
             if found:
-                reads = reads_of(code)
-                found = reads.computes or not (
-                    BY_NAME.isdisjoint(reads.globals) and BY_NAME.isdisjoint(reads.attributes))
+                found = computes_names(reads_of(code))
             known = self.library[id(code)] = code, found
         return (<tuple>known)[1] and not self.by_name
 
@@ -440,10 +447,8 @@ cdef class Walk(EnteredCode):
         self.handles = self.handles or reads.handles
         self.asks_whole = self.asks_whole or reads.asks_whole
         self.asks_callable = self.asks_callable or "callable" in reads.globals
-        if "super" in reads.globals and not self.uses_super:
-            self.uses_super = True
-        self.by_name = (self.by_name or reads.has_patterns or reads.computes
-                        or not (BY_NAME.isdisjoint(reads.globals) and BY_NAME.isdisjoint(reads.attributes)))
+        self.uses_super = self.uses_super or "super" in reads.globals
+        self.by_name = self.by_name or reads.has_patterns or computes_names(reads)
         return 0
 
     cdef tuple asked(self):
@@ -602,10 +607,7 @@ cdef class Walk(EnteredCode):
 
     cdef int visit_traced(self, name, x) except -1:
         """A traced value: of what was recorded by now, or around the call, or of a call that has returned."""
-        try:
-            graph_of(x)
-        except TracedValueError:
-            raise Untrackable(f"it may read {name}, a traced value of a call that has returned") from None
+        check_traced(name, x)
         if not self.has_begun:
             raise Outer
         return 0
@@ -628,7 +630,7 @@ cdef class Walk(EnteredCode):
             raise Untrackable(f"it may ask {name}, a {type(x).__name__}, for its state, or copy it")
 
     cdef int visit_logger(self, name, x) except -1:
-        """A logger, which writes what is no result; code may ask for its level."""
+        """A logger: what it writes is no result, but code may ask for its level."""
         self.when_asked(Walk.visit_level, name, x)
         return 0
 
@@ -781,7 +783,7 @@ cdef class Walk(EnteredCode):
     def visit_class(self, name, x):
         """What a class of the user's, and those it derives from, say of the names that any code names."""
         cdef dict said = {}
-        cdef tuple own = tuple([cls for cls in mro_of(x) if not is_library_class(cls)])
+        cdef list own = own_classes(x)
         if module_of(x) == "datetime" and not NOW.isdisjoint(self.values):
             raise Untrackable(f"it may ask {name} for the time")
         if not own:
@@ -800,9 +802,6 @@ cdef class Walk(EnteredCode):
             elif type(held) is not types.FunctionType:
                 self.follow("said", x, key, held, f"{name}.{key}")
         self.watch("said", x, "__mro__", mro_of(x), f"the bases of {name}")
-        if self.uses_super:
-            for cls in own:
-                self.later(cls.__name__, cls)
         self.when_asked(Walk.visit_names, name, x, said)
         if isinstance(x, enum.EnumMeta):    # whose members are found by name, by value and one after another, too
             self.later(f"the members of {name}", said["_member_map_"])
@@ -825,7 +824,7 @@ cdef class Walk(EnteredCode):
 
     def visit_names(self, name, x, dict said not None, set names not None, set stored not None):
         """What a class says of names."""
-        cdef tuple own = tuple([cls for cls in mro_of(x) if not is_library_class(cls)])
+        cdef list own = own_classes(x)
         found = names.intersection(said)
         if self.by_name:
             found = set(said)
@@ -866,7 +865,7 @@ cdef class Walk(EnteredCode):
         """Those slots of an object that any code names; all of them where code in C may read them."""
         every = self.by_name or has_library_base(type(x))
         for key in slots:
-            if every or key in names or key in self.names:
+            if every or key in self.names:
                 self.follow("slot", x, key, object_attribute(x, key), f"{name}.{key}")
             elif key in stored:
                 self.note_written("slot", x, key, object_attribute(x, key), f"{name}.{key}")

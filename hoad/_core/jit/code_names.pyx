@@ -17,7 +17,6 @@ cdef enum StepKind:
 
 cdef NameKind[256] KINDS        # what the instructions of a number name
 cdef StepKind[256] STEPS        # what they do to the arguments of a call
-cdef int[256] SHIFTS            # by how many bits the number of the name is shifted
 cdef int[256] CALLS             # whether what is loaded is called at once: never, where the lowest bit says so, always
 cdef int EXTENDED = opcode.opmap["EXTENDED_ARG"]
 cdef int EQUALITY = opcode.cmp_op.index("==")       # and "!=" is the next

@@ -1,7 +1,6 @@
 """What a replay does besides computing: it counts, stores results, and appends them to lists."""
 
 from collections.abc import Callable
-from types import FrameType
 from typing import Any
 
 from typing_extensions import Self
@@ -48,7 +47,7 @@ class Effects:
     def apply(self, values: list[Any]) -> int: ...
     def put(self, values: list[Any]) -> None: ...
 
-def untraced(frame: FrameType, event: str, argument: Any) -> None: ...
+def untraced(*_: object) -> None: ...
 
 class PlaceTrace:
     """While it is the trace function of a thread, notes which places are read before anything is put there.

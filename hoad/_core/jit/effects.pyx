@@ -4,12 +4,14 @@ import opcode
 import sys
 from types import SimpleNamespace
 
+from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF
 from libc.stdint cimport int64_t
 
 from hoad._core.jit.environment import found_at, put_at
 
+from hoad._core.jit.code_names cimport SHIFTS, argument
 from hoad._core.jit.environment cimport same
 
 cdef extern from "Python.h":
@@ -108,8 +110,13 @@ cdef class Effects:
 
 # ---- what is read before it is written ------------------------------------------------------------------------------
 
-cdef int EXTENDED = opcode.opmap["EXTENDED_ARG"]
-cdef dict LOADS = {}        # the number of an instruction: by how many bits the number of its name is shifted
+cdef frozenset READING = frozenset(
+    ["DELETE_ATTR", "DELETE_GLOBAL", "IMPORT_FROM", "LOAD_ATTR", "LOAD_GLOBAL", "LOAD_METHOD", "LOAD_NAME"])
+cdef frozenset READING_CELLS = frozenset(["LOAD_CLASSDEREF", "LOAD_DEREF", "LOAD_FROM_DICT_OR_DEREF"])
+# The numbers of these instructions.
+cdef frozenset LOADS = frozenset([n for name, n in opcode.opmap.items()
+                                  if name in READING or name.startswith("LOAD_SUPER")])
+cdef frozenset LOADS_OF_CELLS = frozenset([n for name, n in opcode.opmap.items() if name in READING_CELLS])
 
 
 cdef class PlaceTrace:
@@ -155,19 +162,11 @@ cdef class PlaceTrace:
     cdef int look(self, code, Py_ssize_t at) except -1:
         """Note what an instruction reads that is still as it was."""
         cdef bytes steps = code.co_code
-        cdef Py_ssize_t number = steps[at + 1]
-        cdef int shift = 8
-        known = LOADS.get(steps[at])
-        if known is None:
-            return 0
-        if known < 0:
+        cdef const unsigned char* step = <const unsigned char*>PyBytes_AS_STRING(steps)
+        if step[at] in LOADS_OF_CELLS:
             self.note(None)
-            return 0
-        while at >= 2 and steps[at - 2] == EXTENDED:
-            at -= 2
-            number |= <Py_ssize_t>steps[at + 1] << shift
-            shift += 8
-        self.note(code.co_names[number >> <int>known])
+        elif step[at] in LOADS:
+            self.note(code.co_names[argument(step, at) >> SHIFTS[step[at]]])
         return 0
 
     cdef int note(self, name) except -1:
@@ -197,7 +196,7 @@ cdef bint finds_a_read() except -1:
     return bool(trace.read)
 
 
-def untraced(frame, event, argument):
+def untraced(*_):
     """What a frame has for a trace function of its own, without which Python tells of no instructions."""
 
 
@@ -205,23 +204,6 @@ cdef int ask_for_instructions(object frame) except -1:
     frame.f_trace = untraced
     frame.f_trace_opcodes = True
     return 0
-
-
-cdef int list_loads() except -1:
-    now = sys.version_info
-    shifts = {"LOAD_GLOBAL": int(now >= (3, 11)), "LOAD_ATTR": int(now >= (3, 12)), "LOAD_METHOD": 0, "LOAD_NAME": 0,
-              "IMPORT_FROM": 0, "DELETE_ATTR": 0, "DELETE_GLOBAL": 0}
-    for name, operation in opcode.opmap.items():
-        if name in ("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"):
-            LOADS[operation] = -1
-        elif name in shifts:
-            LOADS[operation] = shifts[name]
-        elif name.startswith("LOAD_SUPER"):
-            LOADS[operation] = 2
-    return 0
-
-
-list_loads()
 
 
 cdef int traced(PyObject* owner, PyFrameObject* frame, int event, PyObject* _) except -1:
