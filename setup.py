@@ -90,6 +90,7 @@ EXTENSIONS = [
     "jit.capture_analysis",
     "jit.environment",
     "jit.effects",
+    "jit.draws",
     "jit.jit_cache",
     "jit.bound_call",
 ]
@@ -140,6 +141,7 @@ ONCE = [
     "taylor.taylor_simd",
     "jit.code_names",
     "jit.capture_analysis",
+    "jit.draws",
 ]
 
 CHECKED = os.environ.get("HOAD_CHECKED", "0") not in ("", "0")

@@ -33,6 +33,7 @@ from hoad._comparison.reachable_code import Reached, reached_from
 from hoad._comparison.type_tests import FORMATS, FORMS, PATTERNS, TESTS, TEXTS, code_within, first_test, type_tests
 from hoad._core.base.where import is_library
 from hoad._core.jit.capture_analysis import content_of
+from hoad._core.jit.draws import draw_again, draws_so_far
 from hoad._core.record.recording import are_all_alive, differentiating
 from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.traced import Array, Scalar, graph_of, is_traced, plain_value
@@ -98,7 +99,7 @@ def compared(
     """
     if isinstance(f, functools.partial):
         f, args, kwargs = f.func, (*f.args, *args), f.keywords | kwargs
-    before = REFUSALS.count
+    before, n_draws = REFUSALS.count, draws_so_far()
     returned = f(*args, **kwargs)
     silent = REFUSALS.count == before and not is_comparing()
     if silent and asks is not None and not asks():
@@ -122,7 +123,8 @@ def compared(
     is_new = seen is not None and kinds not in seen
     if said or is_new or at_each or is_comparing():
         beside = is_new and _may_meet(args)
-        is_compared = _compare(f, tuple(args), kwargs, driver, returned, said, beside, is_outer=asks is not None)
+        called = _Function(f, tuple(args), kwargs, n_draws)
+        is_compared = _compare(called, driver, returned, said, beside, is_outer=asks is not None)
         if seen is not None and is_compared:
             seen.add(kinds)
     return returned
@@ -300,7 +302,7 @@ def compare_at(f: Call, args: tuple[Any, ...], driver: str) -> None:
             returned = f(*traced)
         except Exception:  # what cannot be traced is told where it is to be differentiated
             return
-        _compare(f, tuple(traced), {}, driver, returned, "", beside=True)
+        _compare(_Function(f, tuple(traced), {}), driver, returned, "", beside=True)
         del traced, returned
 
 
@@ -310,8 +312,9 @@ def compare_at(f: Call, args: tuple[Any, ...], driver: str) -> None:
 class _Function:
     """A function that was called on traced values, to be called again with plain ones in their place."""
 
-    def __init__(self, f: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        self.f = f
+    def __init__(self, f: Call, args: tuple[Any, ...], kwargs: dict[str, Any], n_draws: int = 0) -> None:
+        """`n_draws` random numbers were drawn before it."""
+        self.f, self.n_draws = f, n_draws
         self.n, self.names = len(args), tuple(kwargs)
         self.leaves, self.structure = flatten([*args, *kwargs.values()])
         self.given = [as_plain(x) for x in self.leaves]
@@ -326,7 +329,11 @@ class _Function:
         given = self.structure.unflatten([copied[first] for first in self.firsts])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return self.f(*given[: self.n], **dict(zip(self.names, given[self.n :], strict=True)))
+            draw_again(self.n_draws)
+            try:
+                return self.f(*given[: self.n], **dict(zip(self.names, given[self.n :], strict=True)))
+            finally:
+                draw_again(-1)
 
     def plainly(self, moved: float = 0.0, floats: bool = True) -> Any:
         """What it gives for plain values, beside its arguments by so much of their size."""
@@ -388,9 +395,7 @@ def as_plain(x: Any) -> Any:
 
 
 def _compare(
-    call: Call,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
+    f: _Function,
     driver: str,
     returned: Any,
     said: str,
@@ -398,14 +403,13 @@ def _compare(
     is_outer: bool = False,
 ) -> bool:
     """Raise where a plain call gives something else, beside the arguments too; false where there was none."""
-    traced = [x for x in leaves_of([*args, *kwargs.values()]) if is_traced(x) or holds_traced(x)]
+    traced = [x for x in f.leaves if is_traced(x) or holds_traced(x)]
     if not traced:
         return False
     if not all(graph_of(x).valued for x in traced if is_traced(x)):
         if said:
             raise TracedValueError(f"{driver}: a function handled an error that does not occur on plain values: {said}")
         return False
-    f = _Function(call, args, kwargs)
     known = [x for x in (*traced, *leaves_of(returned)) if is_traced(x)]
     before = BEFORE.get()
     if before is not None and not before(known, is_outer):

@@ -35,6 +35,7 @@ from hoad._core.graph.primitive import load_tables
 from hoad._core.graph.tape import AbstractValue, intern_aval
 from hoad._core.jit.bound_call import BoundCall
 from hoad._core.jit.capture_analysis import Outer, Untrackable, put
+from hoad._core.jit.draws import Draw, DrawLog, Draws
 from hoad._core.jit.effects import Effects, PlaceTrace, effects_done
 from hoad._core.jit.environment import Environment
 from hoad._core.jit.jit_cache import CallSignature, CompiledTrace, Jitted, Zeros
@@ -201,6 +202,16 @@ class _Follows(str):
         made = super().__new__(cls, f"it changes {what}, which it reads")
         made.names = names
         return made
+
+
+class _Draws(str):
+    """Why a recording was not kept: it draws random numbers, which the next recording takes as inputs."""
+
+    known: list[Draw]
+
+
+class _MeetsDraw(Untrackable):
+    """A function does something with what it draws that it cannot do with a traced value."""
 
 
 class _Driver:
@@ -397,6 +408,10 @@ class _Driver:
             made, result = given.recorded(signature)
         except Outer:
             return given.once()
+        except _MeetsDraw as failure:
+            result = given.plainly()  # raises if that is no fault of a traced value
+            self.refuse(signature, failure)
+            return result
         except Untrackable as failure:
             self.refuse(signature, failure)
             return given.plainly()
@@ -410,6 +425,8 @@ class _Driver:
             signature.reasons.append(made)
             if isinstance(made, _Follows):
                 self.follows |= made.names
+            if isinstance(made, _Draws):
+                signature.draws = made.known
         else:
             signature.accept()
             signature.recorded = [made, *signature.recorded]
@@ -568,11 +585,19 @@ class _Given:
 
     def recorded(self, signature: CallSignature) -> tuple[CompiledTrace | str | Untrackable, Any]:
         """What is recorded at these arguments, or why it, or any other, cannot be kept; and what the function gives."""
-        reader = self.reader()
-        made, result = self.traced(signature, reader)
+        reader, log = self.reader(), DrawLog(signature.draws)
+        try:
+            made, result = self.traced(signature, reader, log)
+        except Exception as failure:
+            if not log.inputs:
+                raise
+            log.put_back()
+            reader.put_back()
+            message = f"it {_drawn(log.made)}, and needs plain numbers of that: {failure}"
+            raise _MeetsDraw(message) from None
         if isinstance(made, (Untrackable, _Changes)):
             made.environment, made.codes = reader.standing(), tuple(reader.codes.values())
-        able = isinstance(made, CompiledTrace) and made.effects is None  # as the function runs once more
+        able = isinstance(made, CompiledTrace) and made.effects is None and made.draws is None  # f runs once more
         live = self.live(signature, reader) if able else []
         return (self.read_live(signature, reader, live, result) if live else None) or made, result
 
@@ -600,7 +625,7 @@ class _Given:
             signature.live = f"Arrays are compared byte by byte, not read live, because of {test}"
             return None
         try:
-            made, found = self.traced(signature, reader, rebinding, live)
+            made, found = self.traced(signature, reader, DrawLog([]), rebinding, live)
             if isinstance(made, CompiledTrace) and are_alike(found, result):
                 return made
         except Exception:  # it takes an array, and no traced one
@@ -609,7 +634,12 @@ class _Given:
         return None
 
     def traced(
-        self, signature: CallSignature, reader: Reader, rebinding: Rebinding | None = None, live: Sequence[Any] = ()
+        self,
+        signature: CallSignature,
+        reader: Reader,
+        log: DrawLog,
+        rebinding: Rebinding | None = None,
+        live: Sequence[Any] = (),
     ) -> tuple[CompiledTrace | str | Untrackable, Any]:
         """What is recorded for the function, or its rebinding to which `live` arrays are given; and what it gives.
 
@@ -625,6 +655,8 @@ class _Given:
 
             def look(known: list[Any], is_outer: bool) -> bool:
                 """Before a plain call: put back what is written, and find what is kept besides."""
+                if not log.is_whole:  # nor is this recording kept
+                    return False
                 if not is_outer and reader.changed():  # in the midst of the function
                     return False
                 if trace is not None and is_outer:
@@ -643,7 +675,10 @@ class _Given:
             def asks() -> bool:
                 return is_comparing() or watch.unknown is not None
 
-            with CallWatch(told) as watch, comparing(needed, look), trace or contextlib.nullcontext():
+            n_given = len(d.inputs) + len(live)
+            drawn = [d.input(draw.example) for draw in log.known]
+            with CallWatch(told) as watch, comparing(needed, look), trace or contextlib.nullcontext(), log:
+                log.begin(d.graph, drawn, d.inputs[n_given:], reader.generators, watch)
                 try:
                     returned = self.run(*inputs, f=self.f if rebinding is None else rebinding.f, asks=asks)
                 except BaseException:
@@ -661,7 +696,7 @@ class _Given:
             alone = self.is_alone()
             if effects is not None:
                 effects.put(values)
-            del inputs, returned
+            del inputs, returned, drawn
             if rebinding is not None:
                 rebinding.fill(live)
             stores = self.stored(d, reader, kept) if d.alive or kept else None
@@ -677,15 +712,18 @@ class _Given:
         graph = d.graph
         environment = reader.environment(live, () if isinstance(found, Undone) else found.places)
         why = self.obstacle(reader, environment, watch, bool(graph.has_raised))
+        if why is None and log.made:
+            why = self.obstacle_of_draws(d, log)
         if why is not None:
             return why, results.arranged(given)
         if len(told.codes) > len(reader.codes):
             return Untrackable("its rebinding runs other code"), results.arranged(given)
         single = results.single and len(operands) == 1
+        d.inputs[n_given:] = log.inputs
         window = (0, d.size, 0, d.guards)
         gives = results.gives if effects is None else None
         tape = Tape(graph, window, d.inputs, operands, "primal", single, gives=gives)
-        tape._source = None if live or effects is not None else (self.kept(), {})
+        tape._source = None if live or effects is not None or log.made else (self.kept(), {})
         program = Program([tape])
         environment = _shared(signature, environment, live)
         environment.share(graph)
@@ -701,6 +739,7 @@ class _Given:
             self.zeros,
             effects,
             len(results.operands),
+            Draws(log.made) if log.made else None,
         )
         return made, results.arranged(given)
 
@@ -731,6 +770,17 @@ class _Given:
         if watch.impure is not None:
             kind = Untrackable if watch.is_users else Impure
             return kind(f"{watch.impure}, which may return another value each time")
+        return None
+
+    def obstacle_of_draws(self, d: Recording, log: DrawLog) -> str | Untrackable | None:
+        """The same for what it draws."""
+        what = _drawn(log.made)
+        if not log.is_whole:
+            why = _Draws(f"it {what}, other numbers than before")
+            why.known = log.known
+            return why
+        if any(d.depends(node, k) for node in d.guarded() for k in log.inputs):
+            return Untrackable(f"it {what}, and decides on that in Python")
         return None
 
     def stored(self, d: Recording, reader: Reader, kept: Sequence[str] = ()) -> _Stores | None:
@@ -766,6 +816,10 @@ class _Given:
         return next(
             (f"the branch at {where}" for now, (_, was, where) in pairs if not np.array_equal(now, was)), "a branch"
         )
+
+
+def _drawn(draws: Sequence[Draw]) -> str:
+    return f"draws random numbers by {draws[0].name} at {draws[0].where}"
 
 
 class _Alone:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 # How a reason begins, and what to do about it.
 ADVICE = (
-    (r"it draws from", "Draw the random numbers outside of it, and pass them as an argument"),
+    (r"it draws", "Draw the random numbers outside of it, and pass them as an argument"),
     (r"it calls .* at \S+:\d+", "Call that outside of it, and pass the result as an argument"),
     (r"it calls (eval|exec|compile|open|input|globals|__import__|breakpoint)", "Call that outside of it"),
     (r"it may call", "Call that outside of it, and pass the result as an argument"),

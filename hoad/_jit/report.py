@@ -17,12 +17,13 @@ MOST_SHOWN = 40
 
 
 class RecordingReport(NamedTuple):
-    """One recording: how many operations it has, the branches that it took, what it read, and what it writes."""
+    """One recording: how many operations it has, the branches that it took, what it read, writes, and draws anew."""
 
     operations: int
     branches: list[str]
     reads: list[str]
     writes: list[str]
+    draws: list[str]
 
 
 class JitReport(NamedTuple):
@@ -41,6 +42,7 @@ class JitReport(NamedTuple):
                 ("branches taken", recording.branches),
                 ("rests on", recording.reads),
                 ("writes at each replay", recording.writes),
+                ("draws at each replay", recording.draws),
             ):
                 lines += [f"  {title}:", *(f"    {x}" for x in found[:MOST_SHOWN])] if found else []
                 lines += [f"    and {len(found) - MOST_SHOWN} more"] if len(found) > MOST_SHOWN else []
@@ -69,7 +71,8 @@ def _report(recorded: CompiledTrace) -> RecordingReport:
     effects = [] if recorded.effects is None else recorded.effects.effects
     writes = [f"{effect.name}: {effect.action}{lines.get(_key(effect.key, effect.name), '')}" for effect in effects]
     branches = [str(where) for _, _, where in guard_rows(tape._graph)]
-    return RecordingReport(len(tape.nodes), branches, reads, writes)
+    draws = [] if recorded.draws is None else [f"{draw.name} at {draw.where}" for draw in recorded.draws.made]
+    return RecordingReport(len(tape.nodes), branches, reads, writes, draws)
 
 
 def _is_objects(key: str, expected: Any) -> bool:

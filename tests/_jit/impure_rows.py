@@ -329,12 +329,11 @@ os.sched_getaffinity(0).__len__() random.random() random.uniform(0,1) random.ran
 random.gauss(0,1) random.betavariate(1,1) random.sample([1.0],1)[0] random.Random().random()
 random.SystemRandom().random() random.getrandbits(4) shuffled() getattr(random,'random')()
 operator.methodcaller('random')(random) secrets.randbelow(9) secrets.token_bytes(1)[0] secrets.choice([1.0])
-len(secrets.token_hex()) uuid.uuid4().int%9 uuid.uuid1().int%9 uuid.getnode()%9 np.random.rand() np.random.randn()
-np.random.random() np.random.uniform() np.random.normal() np.random.randint(9) np.random.choice(3)
-np.random.standard_normal() np.random.poisson() np.random.permutation(3)[0] np.random.bytes(1)[0]
-np.random.get_state()[2] getattr(np.random,'rand')() np.random.mtrand._rand.rand() np.random.RandomState().rand()
+len(secrets.token_hex()) uuid.uuid4().int%9 uuid.uuid1().int%9 uuid.getnode()%9
+np.random.bytes(1)[0]
+np.random.get_state()[2] np.random.RandomState().rand()
 np.random.default_rng().random() np.random.default_rng().normal() np.random.SeedSequence().entropy%9
-generator.random() np.random.Generator(np.random.PCG64()).random() legacy.rand()
+np.random.Generator(np.random.PCG64()).random()
 operator.methodcaller('rand')(np.random) scipy.stats.norm.rvs() scipy.stats.uniform.rvs() scipy.stats.poisson.rvs(3)
 scipy.stats.gamma(2.0).rvs() scipy.stats.norm().rvs(size=2)[0] scipy.stats.expon.rvs(scale=2.0)
 scipy.stats.beta.rvs(1,2) scipy.stats.t.rvs(3) scipy.stats.multivariate_normal.rvs([0.0,0.0])[0]

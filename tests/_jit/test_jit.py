@@ -929,7 +929,7 @@ def hidden(x: Any) -> Any:
     [
         (lambda x: x * time.perf_counter(), "time.perf_counter"),
         (lambda x: x + random.random(), "random.random"),
-        (lambda x: x + SOURCE.normal(), "SOURCE, a Generator"),
+        (lambda x: x + sum(SOURCE.bytes(8)), "SOURCE, a Generator"),
         (lambda x: x + np.random.default_rng().normal(), "os.urandom"),
         (lambda x: x + next(STREAM), "STREAM"),
         (lambda x: x * eval("1.0"), "eval"),

@@ -347,6 +347,11 @@ cdef class CallWatch:
                 self.impure = "it draws from NumPy's global random generator"
         return self.impure is None and not self.loads
 
+    def expect(self, before, now):
+        """Take a draw from the global generator, from one state to another, for the user's, which is known."""
+        if self.drawn is not None and self.drawn == before:
+            self.drawn = now
+
     cdef int put_back(self) except -1:
         """Set the profile function before this one."""
         PyEval_SetProfile(self.before, self.owner_before())

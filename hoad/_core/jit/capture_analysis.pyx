@@ -616,7 +616,9 @@ cdef class Walk(EnteredCode):
         """A generator of random numbers, whose state tells after the call whether it was drawn from."""
         self.generators[id(x)] = name, x, state_of_generator(x)
         held = object_attribute(x, "__dict__")
-        if type(held) is dict:
+        if own_classes(type(x)):
+            self.visit_instance(name, x)
+        elif type(held) is dict:
             self.when_asked(Walk.visit_named, name, x, held)
         self.when_asked(Walk.check_generator, name, x)
         return 0

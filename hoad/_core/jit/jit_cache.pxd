@@ -6,6 +6,7 @@ cimport numpy as cnp
 
 from hoad._core.runtime.engine cimport Lowered, Registers
 from hoad._core.graph.tape cimport AbstractValue, int32_t, int64_t
+from hoad._core.jit.draws cimport Draws
 from hoad._core.jit.effects cimport Effects
 from hoad._core.jit.environment cimport Environment
 
@@ -57,9 +58,11 @@ cdef class CompiledTrace:
     cdef int32_t blank              # the register of zeros that may be in `out` already, or -1
     cdef Zeros zeros                # whether they are, or None
     cdef readonly Effects effects   # what the function does besides computing, or None
+    cdef readonly Draws draws       # random numbers that are drawn at each run, its last inputs, or None
     cdef int32_t n_results          # outputs that the function gives; what others are for is among its effects
 
     cdef bint is_plain(self) noexcept
+    cdef bint place_draws(self, list held) except -1
     cdef object finish(self, Workspace workspace, object out, list made, bint is_there, bint only_computes)
     cdef Workspace enter(self)
     cdef int leave(self, Workspace workspace) except -1
@@ -85,6 +88,7 @@ cdef class CallSignature:
     cdef int unchecked              # replays since the last
     cdef public object live         # captured arrays that have changed, to be read live; or why they cannot be
     cdef public list reasons        # why it was recorded again
+    cdef public list draws          # the random draws that the next recording is expected to make
 
     cdef public CompiledTrace latest     # the one used last
 

@@ -7,6 +7,7 @@ from typing_extensions import Self
 
 from hoad._core.graph.tape import AbstractValue
 from hoad._core.jit.bound_call import BoundCall
+from hoad._core.jit.draws import Draw, Draws
 from hoad._core.jit.effects import Effects
 from hoad._core.jit.environment import Environment
 from hoad._core.runtime.engine import Lowered
@@ -40,9 +41,12 @@ class CompiledTrace:
         zeros: Zeros | None = None,
         effects: Effects | None = None,
         n_results: int = -1,
+        draws: Draws | None = None,
     ) -> None: ...
     @property
     def effects(self) -> Effects | None: ...
+    @property
+    def draws(self) -> Draws | None: ...
     @property
     def program(self) -> Any: ...
     @property
@@ -74,6 +78,7 @@ class CallSignature:
     @property
     def refusal(self) -> str | None: ...
     reasons: list[str]
+    draws: list[Draw]
     live: list[Any] | str
     every: int
     latest: CompiledTrace | None

@@ -23,6 +23,7 @@ from hoad._core.runtime.engine cimport GUARD_FAILED, Lowered, Output
 from hoad._core.ops.plan cimport FAILED_WITHIN
 from hoad._core.graph.primitive cimport EPOCH
 from hoad._core.graph.tape cimport AVAL_BOOL, AVAL_FLOAT, AbstractValue, aval_of
+from hoad._core.jit.draws cimport Draws, go_back
 from hoad._core.jit.effects cimport Effects
 from hoad._core.jit.environment cimport Environment, same
 
@@ -101,8 +102,8 @@ cdef class CompiledTrace:
 
     def __init__(self, program, Lowered lowered not None, Environment environment not None, list live not None,
                  arrange, into, bint has_constants=False, int32_t threads=0, Zeros zeros=None, Effects effects=None,
-                 int32_t n_results=-1):
-        """`live` are the arrays that are the last inputs of the program."""
+                 int32_t n_results=-1, Draws draws=None):
+        """`live` are the arrays that are the last inputs of the program but for what it draws."""
         cdef int32_t k
         self.program = program
         self.lowered = lowered
@@ -123,6 +124,7 @@ cdef class CompiledTrace:
         self.may_stop = lowered.may_fail()
         self.zeros = zeros
         self.effects = effects
+        self.draws = draws
         self.n_results = lowered.n_outputs if n_results < 0 else n_results
         self.blank = -1
         if zeros is not None and self.n_results == 1:
@@ -240,7 +242,18 @@ cdef class CompiledTrace:
     cdef bint is_plain(self) noexcept:
         """Whether a run is short, and all it does is to give one result."""
         return (self.effects is None and not self.is_long and self.zeros is None and self.n_results == 1
-                and not self.live and self.lowered.n_outputs == 1)
+                and not self.live and self.draws is None and self.lowered.n_outputs == 1)
+
+    cdef bint place_draws(self, list held) except -1:
+        """Let the last inputs be random numbers that are drawn now; False for such of another shape."""
+        cdef Py_ssize_t k
+        cdef Py_ssize_t first = self.lowered.n_inputs - self.draws.size
+        for k in range(self.draws.size):
+            made = self.draws.draw(k)
+            if np.shape(made) != aval_of(self.lowered.inputs[first + k].aval).shape:
+                return False
+            place_one(self.lowered, held, first + k, <PyObject*>made)
+        return True
 
     cdef object finish(self, Workspace workspace, object out, list made, bint is_there, bint only_computes):
         """What a run gives, in `out` if it `is_there`; and do what else the function does."""
@@ -314,6 +327,7 @@ cdef class CallSignature:
         self.form = form
         self.recorded = []
         self.reasons = []
+        self.draws = []
         self.live = []
         self.every = 1
         self.classes = [type(leaf) for leaf in leaves]
@@ -446,9 +460,15 @@ cdef class CallSignature:
         cdef list made = None
         cdef bint is_there = False
         cdef bint is_over = False
-        cdef int code
+        cdef int code = OTHER_BRANCH
+        cdef list states = None         # of generators, where it may be that nothing is to be drawn
         try:
             self.place(recorded, workspace.held, args)
+            if recorded.draws is not None:
+                if recorded.may_stop or self.only_computes:
+                    states = recorded.draws.states()
+                if not recorded.place_draws(workspace.held):
+                    return NEXT
             if recorded.is_long and out is None:
                 made = recorded.lowered.place_outputs(&workspace.work)
             elif out is not None:
@@ -460,6 +480,8 @@ cdef class CallSignature:
                 return recorded.finish(workspace, out, made, is_there, self.only_computes)
             return NEXT if code == OTHER_BRANCH else FAILED
         finally:
+            if states is not None and (code != DONE or self.only_computes):
+                go_back(states)
             if made is not None or is_there:    # the registers of results pointed to them
                 recorded.lowered.lay_out(workspace.memory, 1, &workspace.work)
             recorded.leave(workspace)
@@ -562,9 +584,9 @@ cdef class Jitted:
         Returns
         -------
         JitReport
-            Shown as text. Its fields are `name`; `recordings`, each with `operations` (how many), `branches`, `reads`
-            and `writes` (texts, with the line); `refusal`, why the function is called as it is, or None; and `again`,
-            which says of each reason how often the function was recorded again for it.
+            Shown as text. Its fields are `name`; `recordings`, each with `operations` (how many), `branches`, `reads`,
+            `writes` and `draws` (texts, with the line); `refusal`, why the function is called as it is, or None; and
+            `again`, which says of each reason how often the function was recorded again for it.
 
         Notes
         -----

@@ -91,6 +91,10 @@ cdef class Recording:
         """Whether an operand can be reached from a node."""
         return operand >= node and bool(dependents(self.graph, node, operand + 1, (node,))[operand - node])
 
+    def guarded(self):
+        """The nodes on whose values Python has decided."""
+        return [self.graph.guards[k].node for k in range(self.graph.n_guards)]
+
     def operand(self, value):
         """The operand of any value: a node, or a constant."""
         return operand_of(self.graph, value)
