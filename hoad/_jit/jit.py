@@ -691,8 +691,8 @@ class _Given:
             results = Results(d, returned)
             found = find_effects(d, results, reader, trace)
             operands = results.operands if isinstance(found, Undone) else found.operands
-            values = d.compute(operands)
             effects = None if isinstance(found, Undone) or not found.effects else Effects(found.effects)
+            values = d.given_away(operands) if effects is None else d.compute(operands)
             alone = self.is_alone()
             if effects is not None:
                 effects.put(values)

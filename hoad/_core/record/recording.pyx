@@ -7,6 +7,7 @@ runs records into the same graph, beyond identity nodes, and is rewound when not
 import numpy as np
 
 cimport numpy as cnp
+from cpython.object cimport PyObject
 from cpython.ref cimport Py_XDECREF
 from libc.math cimport NAN
 
@@ -36,6 +37,9 @@ from hoad._core.trace.coerce import new_input
 from hoad._core.trace.context import RUNNING, WATCHERS, running
 
 from hoad._core.trace.traced import graph_of, is_traced
+
+cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(PyObject*) noexcept
 
 cdef enum:
     LARGE = 1 << 16     # bytes of an array that a replay has no use for
@@ -199,6 +203,22 @@ cdef class Recording:
     def compute(self, list operands):
         """The values of these operands, as floats and arrays of their own."""
         return lower(self.graph, operands, [], [], self.scope.start, 0, self.nested, True).execute([], 1)
+
+    def given_away(self, list operands):
+        """As `compute`, where the recording ends: large arrays that nobody else holds are not copied, but forgotten."""
+        cdef bytearray depends = dependents(self.graph, 0, self.graph.size, self.inputs)
+        cdef list found = [None] * len(operands)
+        cdef int32_t i
+        for k in range(len(operands)):
+            i = operands[k]
+            if i >= 0 and depends[i] and is_large(self.graph, i) and operands.count(i) == 1 and (
+                    is_free(self.graph.slots[i].o)):
+                found[k] = <object>self.graph.slots[i].o
+                forget(self.graph, i)
+        cdef list others = [k for k in range(len(operands)) if found[k] is None]
+        for k, value in zip(others, self.compute([operands[k] for k in others])):
+            found[k] = value
+        return found
 
     def lanes(self, list operands, int seed):
         """A program for these operands with lanes over a seed input."""
@@ -553,10 +573,21 @@ cdef int drop_arrays(Graph graph) except -1:
     cdef bytearray depends = dependents(graph, 0, graph.size, inputs)
     for i in range(graph.size):
         if depends[i] and is_large(graph, i):
-            Py_XDECREF(graph.slots[i].o)
-            graph.nodes[i].flags &= ~(F_OBJ | F_VALUED)
-            graph.slots[i].d = NAN
+            forget(graph, i)
     return 0
+
+
+cdef void forget(Graph graph, int32_t i) noexcept:
+    """Let a node hold its array no more."""
+    Py_XDECREF(graph.slots[i].o)
+    graph.nodes[i].flags &= ~(F_OBJ | F_VALUED)
+    graph.slots[i].d = NAN
+
+
+cdef bint is_free(PyObject* array) noexcept:
+    """Whether an array is held by one, has its memory for itself, and can be written to."""
+    return Py_REFCNT(array) == 1 and cnp.PyArray_CheckExact(<object>array) and (
+        cnp.PyArray_CHKFLAGS(<cnp.ndarray>array, cnp.NPY_ARRAY_CARRAY | cnp.NPY_ARRAY_OWNDATA))
 
 
 def evaluate_nodes(Graph graph, list operands):
