@@ -72,6 +72,7 @@ class Model(Base):
         self.history, self.other = [], []
         self.part = Part()
         self.options = {"on": True, "factor": 3.0}
+        self.rng = np.random.default_rng(3)
 
     @property
     def sum_of_both(self):
@@ -124,6 +125,9 @@ VALUES = (
     "np.sum(WEIGHTS)",
     "float(model.stride)",
     "0.75",
+    "model.rng.normal()",
+    "model.rng.uniform(-1.0, model.b)",
+    "np.sum(model.rng.random(3) * WEIGHTS[0])",
 )
 QUESTIONS = (
     "y > 0.3",
@@ -134,6 +138,7 @@ QUESTIONS = (
     "len(TABLE) > 2",
     "model.part is not None",
     "RATE > 1.0",
+    "model.mode == 'fast' or model.rng.random() < 0.5",
 )
 CALLS = (
     "helper({y})",
@@ -165,6 +170,7 @@ WRITES = (
     "LATEST = RATE",
     "seen += 1",
     "model.part.uses += 3",
+    "model.last = model.rng.normal(size=2)",
 )
 READS_OF_WRITTEN = (  # a function with one of these is called as it is, or recorded for each value
     "y = y + model.calls",
@@ -207,6 +213,8 @@ CHANGING: dict[str, Callable[[dict[str, Any]], object]] = {
     "an array in place": lambda m: m["WEIGHTS"].__setitem__(0, m["WEIGHTS"][0] + 1.0),
     "another array": lambda m: m.update(WEIGHTS=np.array([1.0, -1.0])),
     "a variable of the function around": lambda m: m["set_inner"](-0.5),
+    "a generator is drawn from": lambda m: m["model"].rng.normal(),
+    "another generator": lambda m: setattr(m["model"], "rng", np.random.RandomState(7)),
     "what was stored last": lambda m: setattr(m["model"], "last", None),
 }
 
@@ -260,9 +268,17 @@ def copy_of(source: str) -> dict[str, Any]:
 def left_behind(module: dict[str, Any]) -> dict[str, Any]:
     """What calls have written by now."""
     model = module["model"]
-    found = {key: value for key, value in vars(model).items() if key not in ("part", "twice")}
+    found = {key: value for key, value in vars(model).items() if key not in ("part", "twice", "rng")}
     globals_ = {key: module[key] for key in ("COUNT", "LATEST", "TABLE", "RATE")}
-    return {**found, **globals_, "uses": model.part.uses, "seen": module["seen"](), "total": module["Base"].total}
+    state = model.rng.get_state() if hasattr(model.rng, "get_state") else model.rng.bit_generator.state
+    return {
+        **found,
+        **globals_,
+        "uses": model.part.uses,
+        "drawn": repr(state),
+        "seen": module["seen"](),
+        "total": module["Base"].total,
+    }
 
 
 def check_alike(found: Any, wanted: Any, what: str) -> None:
@@ -272,7 +288,9 @@ def check_alike(found: Any, wanted: Any, what: str) -> None:
         np.testing.assert_allclose(found, wanted, rtol=1e-13, err_msg=what)
         return
     assert type(found) is type(wanted), what
-    if isinstance(wanted, dict):
+    if isinstance(wanted, np.ndarray):
+        np.testing.assert_allclose(found, wanted, rtol=1e-13, err_msg=what)
+    elif isinstance(wanted, dict):
         assert list(found) == list(wanted), what
         for key in wanted:
             check_alike(found[key], wanted[key], f"{what}, {key}")
