@@ -94,7 +94,7 @@ CHANGED = {
     "float(io.open(d + '/t').read())": WRITE,
     "float(io.FileIO(d + '/t').read())": WRITE,
     "float(codecs.open(d + '/t').read())": WRITE,
-    "float(gzip.open(d + '/t.gz').read())": "gzip.open(d + '/t.gz', 'w').write(b'2.0')",
+    "float(gzip.open(d + '/t.gz').read())": "with gzip.open(d + '/t.gz', 'w') as t: t.write(b'2.0')",
     "float(bz2.open(d + '/t.bz2').read())": "bz2.open(d + '/t.bz2', 'w').write(b'2.0')",
     "float(lzma.open(d + '/t.xz').read())": "lzma.open(d + '/t.xz', 'w').write(b'2.0')",
     "float(zipfile.ZipFile(d + '/t.zip').read('t'))": "zipfile.ZipFile(d + '/t.zip', 'w').writestr('t', '2.0')",
