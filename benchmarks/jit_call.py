@@ -2,8 +2,9 @@
 
 z = 4xy + 3x sin 4y, called with two floats, and its gradient by an array of two, written to an array (`out=`): every
 guard is on, every point is new. Bars: 0.4 µs and 0.2 µs. CasADi's buffer interface, which is given its arguments once
-and only triggered in the loop, and JAX's compiled function stand beside them. A third question is what a guard on what
-was read costs: the same function with 20 globals.
+and only triggered in the loop, and JAX's compiled function stand beside them. `Program.evaluate` of the same function
+goes through the same C code. Bar: 0.5 µs. A further question is what a guard on what was read costs: the same function
+with 20 globals.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ PEERS = ("casadi", "jax")
 CALLS = 1000
 OF_NUMBERS = 0.4
 INTO_AN_ARRAY = 0.2
+OF_A_PROGRAM = 0.5
 RNG = np.random.default_rng(19)
 
 Body = Callable[[Any, Any, Any], Any]
@@ -54,6 +56,16 @@ def points(n: int) -> tuple[list[Any]]:
 
 def pairs(n: int) -> tuple[list[Any]]:
     return ([tuple(row) for row in RNG.uniform(0.5, 1.5, (n, 2)).tolist()],)
+
+
+def loop(f: Callable[..., Any]) -> Callable[[list[Any]], None]:
+    """Calls of a function of two numbers."""
+
+    def run(batch: list[Any]) -> None:
+        for x, y in batch:
+            f(x, y)
+
+    return run
 
 
 def casadi_function(f: Body, derivative: bool) -> Callable[[list[Any]], None]:
@@ -105,12 +117,19 @@ def numbers(name: str, settings: Settings) -> list[Row]:
     jitted, plain = hoad.jit(of_numbers(f)), of_numbers(f)
     for x, y in pairs(5)[0]:
         harness.require_equal(jitted(x, y), plain(x, y))
+    return rows(f"a call with two floats, {name}", loop(jitted), pairs, f, False, OF_NUMBERS, settings)
 
-    def run(batch: list[Any]) -> None:
-        for x, y in batch:
-            jitted(x, y)
 
-    return rows(f"a call with two floats, {name}", run, pairs, f, False, OF_NUMBERS, settings)
+def program(name: str, settings: Settings) -> list[Row]:
+    n = settings.size(CALLS, 3)
+    plain = of_numbers(FUNCTIONS[name])
+    evaluate, jitted = hoad.record(plain, 1.0, 1.0).evaluate, hoad.jit(plain)
+    for x, y in pairs(5)[0]:
+        harness.require_equal(evaluate(x, y), plain(x, y))
+    sides = [Side(side, loop(f), partial(pairs, n)) for side, f in (("evaluate", evaluate), ("jit", jitted))]
+    mine, other = (timing.per(n) for timing in harness.interleave(sides, settings))
+    question = f"evaluate with two floats, {name}"
+    return [harness.limit(question, mine.median * 1e6, "µs", OF_A_PROGRAM), harness.cost(question, mine, other)]
 
 
 def gradient(name: str, settings: Settings) -> list[Row]:
@@ -131,17 +150,10 @@ def guards(settings: Settings) -> list[Row]:
     n = settings.size(CALLS, 3)
     names = [f"c{k}" for k in range(20)]
     space = dict.fromkeys(names, 1.5)
-    guarded = hoad.jit(eval(f"lambda x: x * {' * '.join(names)}", space))
-    free = hoad.jit(lambda x: x * 1.5**20)
+    guarded = hoad.jit(eval(f"lambda x, y: x * {' * '.join(names)}", space))
+    free = hoad.jit(lambda x, y: x * 1.5**20)
 
-    def loop(f: Callable[[float], float]) -> Callable[[list[Any]], None]:
-        def run(batch: list[Any]) -> None:
-            for x, _ in batch:
-                f(x)
-
-        return run
-
-    harness.require_equal(guarded(2.0), 2.0 * 1.5**20)
+    harness.require_equal(guarded(2.0, 0.0), 2.0 * 1.5**20)
     sides = [Side(name, loop(f), partial(pairs, n)) for name, f in (("20 globals", guarded), ("none", free))]
     with_guards, without = (timing.per(n) for timing in harness.interleave(sides, settings))
     return [harness.cost("a call that guards 20 globals, and does 20 operations", with_guards, without)]
@@ -151,6 +163,7 @@ def cases(settings: Settings) -> Iterator[Case]:
     for name in FUNCTIONS:
         yield f"numbers, {name}", partial(numbers, name, settings)
         yield f"gradient, {name}", partial(gradient, name, settings)
+        yield f"program, {name}", partial(program, name, settings)
     yield "guards", partial(guards, settings)
 
 

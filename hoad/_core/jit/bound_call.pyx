@@ -4,9 +4,8 @@ cimport numpy as cnp
 from cpython.object cimport PyObject
 
 from hoad._core.graph.primitive cimport EPOCH
-from hoad._core.jit.jit_cache cimport (
-    CallSignature, CompiledTrace, Jitted, Workspace, copy_out, is_watched, let_vectorcall,
-)
+from hoad._core.jit.jit_cache cimport CallSignature, CompiledTrace, Jitted, copy_out, is_watched, let_vectorcall
+from hoad._core.runtime.executable cimport Workspace
 
 cnp.import_array()
 
@@ -43,7 +42,6 @@ cdef class BoundCall:
         if self.signature.has_changed(recorded.environment) or not recorded.fits(self.out):
             return None
         recorded.lowered.place_inputs(self.workspace.held, &self.workspace.work)
-        self.workspace.work.threads = 1
         if recorded.lowered.interpret(&self.workspace.work):
             return None
         copy_out(recorded.lowered, self.workspace, 0, <cnp.ndarray>self.out)
@@ -61,8 +59,8 @@ cdef class BoundCall:
         recorded = self.signature.latest
         if not recorded.is_plain() or not recorded.fits(self.out) or type(self.out) is tuple:
             return found
-        workspace = recorded.enter()
-        self.signature.place(recorded, workspace.held, (<PyTupleObject*>self.args).ob_item)
+        workspace = recorded.enter(1)
+        self.signature.place(recorded, workspace, (<PyTupleObject*>self.args).ob_item)
         for held, x in zip(workspace.held, self.inputs()):
             if held is not x and isinstance(x, cnp.ndarray):
                 return found        # it is copied at each call

@@ -10,10 +10,8 @@ from hoad._core.jit.bound_call import BoundCall
 from hoad._core.jit.effects import Effects
 from hoad._core.jit.environment import Environment
 from hoad._core.runtime.engine import Lowered
+from hoad._core.runtime.executable import Executable
 from hoad._core.trace.context import WATCHERS as WATCHERS
-
-class Workspace:
-    """The memory of one run."""
 
 @final
 class Zeros:
@@ -24,7 +22,7 @@ class Zeros:
 
     def other(self) -> None: ...
 
-class CompiledTrace:
+class CompiledTrace(Executable):
     """A program that was recorded for a signature, and the environment that its function read."""
 
     def __init__(
@@ -49,8 +47,6 @@ class CompiledTrace:
     def environment(self) -> Environment: ...
     @property
     def live(self) -> list[Any]: ...
-    @property
-    def arrange(self) -> Callable[[list[Any]], Any] | None: ...
 
 class CallSignature:
     """Which arguments were given: numbers, arrays of which shapes and dtypes, and which other objects."""

@@ -18,8 +18,8 @@ from libc.string cimport memmove, memset
 
 cimport numpy as cnp
 
-from hoad._core.base.blocks cimport give, take
 from hoad._core.runtime.engine cimport GUARD_FAILED, Lowered, Output
+from hoad._core.runtime.executable cimport Executable, Workspace, is_ready
 from hoad._core.ops.plan cimport FAILED_WITHIN
 from hoad._core.graph.primitive cimport EPOCH
 from hoad._core.graph.tape cimport AVAL_BOOL, AVAL_FLOAT, AbstractValue, aval_of
@@ -45,8 +45,6 @@ cdef extern from "Python.h":
     ctypedef struct PyTupleObject:
         PyObject** ob_item
     int PyContextVar_Get(PyObject*, PyObject*, PyObject**) except -1
-    bint PyFloat_CheckExact(PyObject*) noexcept
-    double PyFloat_AS_DOUBLE(PyObject*) noexcept
     object PyObject_Vectorcall(object, PyObject**, size_t, PyObject*)
     PyObject* PyTuple_GET_ITEM(PyObject*, Py_ssize_t) noexcept
     Py_ssize_t PyTuple_GET_SIZE(PyObject*) noexcept
@@ -59,8 +57,6 @@ cdef enum:
     RAISED = 2
 
     MOST_ASKED = 8      # refusals of one signature, of which the last is for good
-
-    LONG = 4000         # numbers from which on a run is worth letting other threads in
 
 cdef type ndarray = np.ndarray
 cdef object NEXT = object()     # nothing recorded fits
@@ -89,14 +85,7 @@ cdef class Zeros:
         return found
 
 
-cdef class Workspace:
-    """The memory of one run, which holds the GIL and so needs no lock, as a `Space` of the runtime does."""
-
-    def __dealloc__(self):
-        give(self.memory, self.size)
-
-
-cdef class CompiledTrace:
+cdef class CompiledTrace(Executable):
     """A program that was recorded for a signature, and the environment that its function read."""
 
     def __init__(self, program, Lowered lowered not None, Environment environment not None, list live not None,
@@ -104,26 +93,25 @@ cdef class CompiledTrace:
                  int32_t n_results=-1):
         """`live` are the arrays that are the last inputs of the program."""
         cdef int32_t k
+        Executable.__init__(self, lowered, arrange)
+        self.most_kept = lowered.workspace_size(1)
         self.program = program
-        self.lowered = lowered
         self.environment = environment
         self.live = live
-        self.arrange = arrange
         self.into = into
         self.has_constants = has_constants
         self.threads = threads
-        self.workspaces = []
         self.epoch = EPOCH
         self.targets = <ArgumentPlace*>PyMem_RawMalloc(max(1, lowered.n_outputs) * sizeof(ArgumentPlace))
         if self.targets == NULL:
             raise MemoryError
         for k in range(lowered.n_outputs):
             describe(&self.targets[k], aval_of(lowered.outputs[k].aval))
-        self.is_long = lowered.numbers() > LONG or lowered.worth > 1
         self.may_stop = lowered.may_fail()
         self.zeros = zeros
         self.effects = effects
-        self.n_results = lowered.n_outputs if n_results < 0 else n_results
+        if n_results >= 0:
+            self.n_results = n_results
         self.blank = -1
         if zeros is not None and self.n_results == 1:
             self.blank = lowered.blank_below(lowered.outputs[0].register)
@@ -131,53 +119,13 @@ cdef class CompiledTrace:
     def __dealloc__(self):
         PyMem_RawFree(self.targets)
 
-    cdef Workspace enter(self):
-        """A workspace that nobody uses."""
-        cdef Workspace workspace = self.free_workspace
-        cdef int32_t k
-        cdef AbstractValue aval
-        if workspace is not None:
-            self.free_workspace = None
-            return workspace
-        if self.workspaces:
-            return <Workspace>self.workspaces.pop()
-        workspace = Workspace.__new__(Workspace)
-        workspace.size = self.lowered.workspace_size(1)
-        workspace.memory = <char*>take(workspace.size)
-        if workspace.memory == NULL:
-            workspace.size = 0
-            raise MemoryError(f"no memory for a workspace of {self.lowered.workspace_size(1)} bytes")
-        self.lowered.lay_out(workspace.memory, 1, &workspace.work)
-        workspace.held = []
-        for k in range(self.lowered.n_inputs):
-            aval = aval_of(self.lowered.inputs[k].aval)
-            workspace.held.append(np.zeros((), np.float64) if aval.number <= AVAL_BOOL else None)
-        return workspace
-
-    cdef int leave(self, Workspace workspace) except -1:
-        """Keep a workspace for the next run, without the arrays that it was given."""
-        cdef int32_t k
-        for k in range(self.lowered.n_inputs):
-            if self.lowered.inputs[k].aval > AVAL_BOOL:
-                workspace.held[k] = None
-        if self.free_workspace is None:
-            self.free_workspace = workspace
-        else:
-            self.workspaces.append(workspace)
-        return 0
-
     cdef int run(self, Workspace workspace, bint is_over) except -1:
         """Run the program on what the workspace holds; `is_over` if the result is made where its zeros are already."""
         cdef int code
         self.lowered.place_inputs(workspace.held, &workspace.work)
         if is_over and self.blank >= 0:
             workspace.work.uniform[self.blank].o = workspace.work.uniform[self.lowered.outputs[0].register].o
-        workspace.work.threads = self.lowered.threads(self.threads)
-        if self.is_long:
-            with nogil:
-                code = self.lowered.interpret(&workspace.work)
-        else:
-            code = self.lowered.interpret(&workspace.work)
+        code = self.interpret(workspace)
         if not code:
             return DONE
         if code == GUARD_FAILED or code == FAILED_WITHIN:
@@ -221,22 +169,6 @@ cdef class CompiledTrace:
                 return False
         return True
 
-    cdef object values(self, Workspace workspace, list made):
-        """What the function gives, of the arrays that were made for it if there are any."""
-        cdef int32_t k
-        if made is None:
-            made = [None] * self.lowered.n_outputs if self.arrange is not None else None
-        if made is None:
-            return self.lowered.result(&self.lowered.outputs[0], &workspace.work)
-        for k in range(self.lowered.n_outputs):
-            if made[k] is None:
-                made[k] = self.lowered.result(&self.lowered.outputs[k], &workspace.work)
-        if self.arrange is None:
-            return made[0]
-        if self.arrange is tuple and self.n_results == len(made):
-            return tuple(made)
-        return self.arrange(made if self.n_results == len(made) else made[:self.n_results])
-
     cdef bint is_plain(self) noexcept:
         """Whether a run is short, and all it does is to give one result."""
         return (self.effects is None and not self.is_long and self.zeros is None and self.n_results == 1
@@ -250,9 +182,9 @@ cdef class CompiledTrace:
         if self.effects is not None and self.effects.needs_values and made is None:
             made = [None] * self.lowered.n_outputs
         if out is None:
-            found = self.values(workspace, made)
+            found = self.result(workspace, made)
         elif made is not None:
-            self.values(workspace, made)
+            self.all_values(workspace, made)
         if self.effects is not None and not only_computes:
             self.effects.apply(made)
         return found
@@ -261,7 +193,7 @@ cdef class CompiledTrace:
         """Write what the function gives to arrays."""
         cdef int32_t k
         if not self.fits(out):
-            return self.into(out, self.values(workspace, None))
+            return self.into(out, self.result(workspace, None))
         if type(out) is not tuple:
             copy_out(self.lowered, workspace, 0, <cnp.ndarray>out)
             return out
@@ -366,16 +298,16 @@ cdef class CallSignature:
             return True
         return place.kind == STATIC and is_equal(<object>x, <object>PyTuple_GET_ITEM(<PyObject*>self.fixed, k))
 
-    cdef int place(self, CompiledTrace recorded, list held, PyObject** args) except -1:
+    cdef int place(self, CompiledTrace recorded, Workspace workspace, PyObject** args) except -1:
         """Let the inputs of a program be these arguments."""
         cdef int k
         cdef int at = 0
         for k in range(self.size):
             if self.places[k].kind < FIXED:
-                place_one(recorded.lowered, held, at, args[k])
+                recorded.place(workspace, at, args[k])
                 at += 1
         for k in range(len(recorded.live)):
-            place_one(recorded.lowered, held, at + k, <PyObject*>recorded.live[k])
+            recorded.place(workspace, at + k, <PyObject*>recorded.live[k])
         return 0
 
     def refuse(self, str why not None, Environment standing):
@@ -442,13 +374,13 @@ cdef class CallSignature:
 
     cdef object attempt(self, CompiledTrace recorded, PyObject** args, object out):
         """What a recording gives; `NEXT` if the function would take another branch, `FAILED` if it raises."""
-        cdef Workspace workspace = recorded.enter()
+        cdef Workspace workspace = recorded.enter(recorded.threads)
         cdef list made = None
         cdef bint is_there = False
         cdef bint is_over = False
         cdef int code
         try:
-            self.place(recorded, workspace.held, args)
+            self.place(recorded, workspace, args)
             if recorded.is_long and out is None:
                 made = recorded.lowered.place_outputs(&workspace.work)
             elif out is not None:
@@ -460,9 +392,7 @@ cdef class CallSignature:
                 return recorded.finish(workspace, out, made, is_there, self.only_computes)
             return NEXT if code == OTHER_BRANCH else FAILED
         finally:
-            if made is not None or is_there:    # the registers of results pointed to them
-                recorded.lowered.lay_out(workspace.memory, 1, &workspace.work)
-            recorded.leave(workspace)
+            recorded.leave(workspace, made is not None or is_there)
 
 
 cdef inline int first_of(PyObject** args, int k) noexcept:
@@ -508,23 +438,6 @@ cdef inline bint fits_array(ArgumentPlace* place, cnp.ndarray array) noexcept:
         if cnp.PyArray_DIM(array, d) != place.dims[d]:
             return False
     return True
-
-
-cdef inline int place_one(Lowered program, list held, int at, PyObject* x) except -1:
-    """Let input `at` of a program be a number or an array."""
-    if program.inputs[at].aval <= AVAL_BOOL:
-        (<double*>cnp.PyArray_DATA(<cnp.ndarray>held[at]))[0] = (
-            PyFloat_AS_DOUBLE(x) if PyFloat_CheckExact(x) else <double><object>x)
-    elif type(<object>x) is ndarray and is_ready(<cnp.ndarray>x):
-        held[at] = <object>x
-    else:
-        held[at] = np.array(<object>x, aval_of(program.inputs[at].aval).dtype, order="C")
-    return 0
-
-
-cdef inline bint is_ready(cnp.ndarray array) noexcept:
-    """Whether a program can read an array where it lies."""
-    return cnp.PyArray_IS_C_CONTIGUOUS(array) and cnp.PyArray_ISALIGNED(array) and cnp.PyArray_ISNOTSWAPPED(array)
 
 
 # ---- calls ----------------------------------------------------------------------------------------------------------
