@@ -7,6 +7,8 @@ run.
 
 import numpy as np
 
+cimport cython
+
 from cpython.object cimport PyObject
 from libc.stdint cimport uint64_t
 from libc.string cimport memcmp
@@ -103,6 +105,7 @@ ABSENT = _Absent()
 cdef PyObject* NOTHING = <PyObject*>ABSENT
 
 
+@cython.final
 cdef class Environment:
     """What was read, as it was."""
 
@@ -325,16 +328,23 @@ cdef bint all_same(PyObject* found, PyObject* expected) except -1:
     return True
 
 
-cdef bint holds(ValueGuard* w) except -1:
-    """Whether a guard finds what was there."""
-    if w.kind == ITEMS or w.kind == CLASS:
-        return holds_versioned(w)
+cdef inline bint holds(ValueGuard* w) except -1:
+    """Whether a guard finds what was there; for most of them, one look tells."""
+    if w.kind == ITEMS:
+        return (w.version != 0 and HOAD_DICT_VERSION(w.owner) == w.version) or holds_keys(w)
+    if w.kind == CLASS:
+        return (w.version != 0 and HOAD_CLASS_VERSION(w.owner) == w.version) or holds_keys(w)
     if w.kind == CELL:
-        return is_same(PyCell_GET(w.owner), w.expected)
+        return PyCell_GET(w.owner) == w.expected or is_same(PyCell_GET(w.owner), w.expected)
     if w.kind == TYPE:
         return <PyObject*>Py_TYPE(w.owner) == w.expected
     if w.kind == FUNCTION:
         return holds_function(w)
+    return holds_content(w)
+
+
+cdef bint holds_content(ValueGuard* w) except -1:
+    """`holds` for what takes longer."""
     if w.kind == ATTRIBUTES:
         return holds_attributes(w)
     if w.kind == LIST:
@@ -369,20 +379,18 @@ cdef bint has_layout(ValueGuard* w) except -1:
     return <object>cnp.PyArray_DESCR(a) is <object>cnp.PyArray_DESCR(b) or (<object>a).dtype == (<object>b).dtype
 
 
-cdef bint holds_function(ValueGuard* w) except -1:
+cdef inline bint holds_function(ValueGuard* w) except -1:
     cdef PyObject* defaults = PyFunction_GET_DEFAULTS(w.owner)
     cdef PyObject* keywords = PyFunction_GET_KW_DEFAULTS(w.owner)
     return (PyFunction_GET_CODE(w.owner) == PyTuple_GET_ITEM(w.expected, 0)
-            and is_same(NOTHING if defaults == NULL else defaults, PyTuple_GET_ITEM(w.expected, 1))
+            and is_same(defaults, PyTuple_GET_ITEM(w.expected, 1))
             and (NOTHING if keywords == NULL else keywords) == PyTuple_GET_ITEM(w.expected, 2))
 
 
-cdef bint holds_versioned(ValueGuard* w) except -1:
-    """Whether a dict or a class has what it had; nothing is looked up in one that has not changed since."""
+cdef bint holds_keys(ValueGuard* w) except -1:
+    """Whether a dict or a class that may have changed since has what it had."""
     cdef uint64_t version = HOAD_DICT_VERSION(w.owner) if w.kind == ITEMS else HOAD_CLASS_VERSION(w.owner)
     cdef Py_ssize_t k
-    if version == w.version and version != 0:
-        return True
     for k in range(PyTuple_GET_SIZE(w.key)):
         if not holds_key(w, k):
             return False

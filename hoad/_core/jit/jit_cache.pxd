@@ -4,7 +4,6 @@ from cpython.object cimport PyObject
 
 cimport numpy as cnp
 
-from hoad._core.runtime.engine cimport Lowered
 from hoad._core.runtime.executable cimport Executable, Workspace
 from hoad._core.graph.tape cimport AbstractValue, int32_t, int64_t
 from hoad._core.jit.effects cimport Effects
@@ -23,6 +22,7 @@ cdef struct ArgumentPlace:              # what a signature takes in one place, o
     int kind
     int ndim
     int type_number
+    int64_t nbytes
     void* cls                   # of what has no axes: code may ask for it
     int first                   # the first place at which the same array stands: code may ask if one is the other
     cnp.npy_intp dims[MOST_AXES]
@@ -79,8 +79,8 @@ cdef class CallSignature:
     cdef int place(self, CompiledTrace recorded, Workspace workspace, PyObject** args) except -1
     cdef bint is_refused(self) except -1
     cdef bint has_changed(self, Environment environment) except -1
-    cdef bint is_input(self, int k) noexcept
     cdef object replay(self, PyObject** args, object out)
+    cdef object replay_latest(self, CompiledTrace recorded, PyObject** args, Py_ssize_t n, object out)
     cdef object attempt(self, CompiledTrace recorded, PyObject** args, object out)
 
 cdef class Jitted:
@@ -92,6 +92,4 @@ cdef class Jitted:
 
     cdef CallSignature signature_of(self, PyObject** args, Py_ssize_t n)
 
-cdef int copy_out(Lowered program, Workspace workspace, int32_t k, cnp.ndarray out) except -1
-cdef bint is_watched() except -1
 cdef int let_vectorcall(type cls, Py_ssize_t offset) except -1

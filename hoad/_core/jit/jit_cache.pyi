@@ -22,6 +22,7 @@ class Zeros:
 
     def other(self) -> None: ...
 
+@final
 class CompiledTrace(Executable):
     """A program that was recorded for a signature, and the environment that its function read."""
 
@@ -48,6 +49,7 @@ class CompiledTrace(Executable):
     @property
     def live(self) -> list[Any]: ...
 
+@final
 class CallSignature:
     """Which arguments were given: numbers, arrays of which shapes and dtypes, and which other objects."""
 
@@ -79,6 +81,7 @@ class CallSignature:
     def given(self, leaves: list[Any], form: Any, firsts: list[int]) -> bool: ...
     def given_at(self, k: int, leaf: Any) -> bool: ...
 
+@final
 class Jitted:
     """A function that is recorded at its first call for each signature, and replayed at the others: see `hoad.jit`."""
 

@@ -13,18 +13,18 @@ cimport cython
 
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_DECREF
 from libc.string cimport memmove, memset
 
 cimport numpy as cnp
 
 from hoad._core.runtime.engine cimport GUARD_FAILED, Lowered, Output
-from hoad._core.runtime.executable cimport Executable, Workspace, is_ready
+from hoad._core.runtime.executable cimport Executable, Workspace, is_ready, place_ready
 from hoad._core.ops.plan cimport FAILED_WITHIN
 from hoad._core.graph.primitive cimport EPOCH
 from hoad._core.graph.tape cimport AVAL_BOOL, AVAL_FLOAT, AbstractValue, aval_of
 from hoad._core.jit.effects cimport Effects
 from hoad._core.jit.environment cimport Environment, same
+from hoad._core.trace.context cimport Watchers
 
 from hoad._core.trace.context import WATCHERS
 
@@ -44,21 +44,22 @@ cdef extern from "Python.h":
     void* PyVectorcall_Call
     ctypedef struct PyTupleObject:
         PyObject** ob_item
-    int PyContextVar_Get(PyObject*, PyObject*, PyObject**) except -1
     object PyObject_Vectorcall(object, PyObject**, size_t, PyObject*)
     PyObject* PyTuple_GET_ITEM(PyObject*, Py_ssize_t) noexcept
     Py_ssize_t PyTuple_GET_SIZE(PyObject*) noexcept
     PyTypeObject* Py_TYPE(PyObject*) noexcept
     PyObject* PyList_GET_ITEM(PyObject*, Py_ssize_t) noexcept
 
-cdef enum:
+cdef enum RunResult:
     DONE = 0
     OTHER_BRANCH = 1
     RAISED = 2
 
+cdef enum:
     MOST_ASKED = 8      # refusals of one signature, of which the last is for good
 
 cdef type ndarray = np.ndarray
+cdef Watchers watchers = WATCHERS
 cdef object NEXT = object()     # nothing recorded fits
 cdef object FAILED = object()   # what was recorded raises
 
@@ -85,6 +86,7 @@ cdef class Zeros:
         return found
 
 
+@cython.final
 cdef class CompiledTrace(Executable):
     """A program that was recorded for a signature, and the environment that its function read."""
 
@@ -122,7 +124,6 @@ cdef class CompiledTrace(Executable):
     cdef int run(self, Workspace workspace, bint is_over) except -1:
         """Run the program on what the workspace holds; `is_over` if the result is made where its zeros are already."""
         cdef int code
-        self.lowered.place_inputs(workspace.held, &workspace.work)
         if is_over and self.blank >= 0:
             workspace.work.uniform[self.blank].o = workspace.work.uniform[self.lowered.outputs[0].register].o
         code = self.interpret(workspace)
@@ -140,7 +141,7 @@ cdef class CompiledTrace(Executable):
 
     cdef bint run_into(self, Workspace workspace, object out) except -1:
         """Let the one result be made where it is asked for, if a run cannot end early and reads nothing there."""
-        cdef int32_t register
+        cdef int32_t k, register
         if self.may_stop or not self.is_long or self.targets[0].kind != ARRAY or not self.fits(out):
             return False
         if type(out) is tuple or not is_ready(<cnp.ndarray>out):
@@ -148,8 +149,10 @@ cdef class CompiledTrace(Executable):
         register = self.lowered.outputs[0].register
         if self.lowered.uniform[register] <= 0:
             return False
-        for held in workspace.held:
-            if overlap(<cnp.ndarray>held, <cnp.ndarray>out):
+        for k in range(self.lowered.n_inputs):
+            if self.lowered.inputs[k].aval > AVAL_BOOL and overlap(
+                    <char*>workspace.work.uniform[self.lowered.inputs[k].register].o,
+                    aval_of(self.lowered.inputs[k].aval), <cnp.ndarray>out):
                 return False
         workspace.work.uniform[register].o = <PyObject*>cnp.PyArray_DATA(<cnp.ndarray>out)
         return True
@@ -195,7 +198,7 @@ cdef class CompiledTrace(Executable):
         if not self.fits(out):
             return self.into(out, self.result(workspace, None))
         if type(out) is not tuple:
-            copy_out(self.lowered, workspace, 0, <cnp.ndarray>out)
+            copy_out(self, workspace, 0, <cnp.ndarray>out)
             return out
         given = {}          # what lies in an argument, which an output before it may be written over
         for k in range(self.n_results):
@@ -206,7 +209,7 @@ cdef class CompiledTrace(Executable):
             if k in given:
                 (<object>PyTuple_GET_ITEM(<PyObject*>out, k))[...] = given[k]
             else:
-                copy_out(self.lowered, workspace, k, <cnp.ndarray>PyTuple_GET_ITEM(<PyObject*>out, k))
+                copy_out(self, workspace, k, <cnp.ndarray>PyTuple_GET_ITEM(<PyObject*>out, k))
         return out
 
 
@@ -216,20 +219,22 @@ cdef bint can_be_written(ArgumentPlace* target, PyObject* out) noexcept:
         cnp.PyArray_ISWRITEABLE(<cnp.ndarray>out))
 
 
-cdef int copy_out(Lowered program, Workspace workspace, int32_t k, cnp.ndarray out) except -1:
+cdef int copy_out(CompiledTrace recorded, Workspace workspace, int32_t k, cnp.ndarray out) except -1:
     """Copy an output to an array that fits."""
-    cdef Output* output = &program.outputs[k]
+    cdef Output* output = &recorded.lowered.outputs[k]
     if output.aval == AVAL_FLOAT and is_ready(out):
         (<double*>cnp.PyArray_DATA(out))[0] = workspace.work.uniform[output.register].d
     elif output.aval == AVAL_BOOL or not is_ready(out):
-        (<object>out)[...] = program.result(output, &workspace.work)
+        (<object>out)[...] = recorded.lowered.result(output, &workspace.work)
     else:
-        memmove(cnp.PyArray_DATA(out), <char*>workspace.work.uniform[output.register].o, cnp.PyArray_NBYTES(out))
+        memmove(cnp.PyArray_DATA(out), <char*>workspace.work.uniform[output.register].o,
+                recorded.targets[k].nbytes)
     return 0
 
 
 # ---- what it was recorded for ---------------------------------------------------------------------------------------
 
+@cython.final
 cdef class CallSignature:
     """Which arguments were given: numbers, arrays of which shapes and dtypes, and which other objects."""
 
@@ -304,7 +309,8 @@ cdef class CallSignature:
         cdef int at = 0
         for k in range(self.size):
             if self.places[k].kind < FIXED:
-                recorded.place(workspace, at, args[k])
+                if not place_ready(recorded.lowered, &workspace.work, at, args[k]):
+                    recorded.place(workspace, at, args[k])
                 at += 1
         for k in range(len(recorded.live)):
             recorded.place(workspace, at + k, <PyObject*>recorded.live[k])
@@ -353,6 +359,22 @@ cdef class CallSignature:
                 return found
         return NEXT
 
+    cdef object replay_latest(self, CompiledTrace recorded, PyObject** args, Py_ssize_t n, object out):
+        """What a plain recording that was the latest writes to an array; None where it does not hold any more."""
+        cdef Workspace workspace
+        cdef bint is_done
+        if is_watched() or recorded is not self.latest or recorded.epoch != EPOCH or not self.fits(args, n):
+            return None
+        if self.has_changed(recorded.environment) or not recorded.fits(out):
+            return None
+        workspace = recorded.enter(1)
+        self.place(recorded, workspace, args)
+        is_done = recorded.run(workspace, False) == DONE
+        if is_done:
+            copy_out(recorded, workspace, 0, <cnp.ndarray>out)
+        recorded.leave(workspace, False)
+        return out if is_done else None
+
     cdef bint has_changed(self, Environment environment) except -1:
         """Whether something is not as it was when it was read; looked at as often as is asked for."""
         if self.every != 1:
@@ -368,9 +390,6 @@ cdef class CallSignature:
                 )
             return False
         return environment.first_change() >= 0
-
-    cdef bint is_input(self, int k) noexcept:
-        return self.places[k].kind < FIXED
 
     cdef object attempt(self, CompiledTrace recorded, PyObject** args, object out):
         """What a recording gives; `NEXT` if the function would take another branch, `FAILED` if it raises."""
@@ -404,11 +423,10 @@ cdef inline int first_of(PyObject** args, int k) noexcept:
     return k
 
 
-cdef bint overlap(cnp.ndarray x, cnp.ndarray y) noexcept:
-    """Whether contiguous arrays share memory."""
-    cdef char* a = <char*>cnp.PyArray_DATA(x)
-    cdef char* b = <char*>cnp.PyArray_DATA(y)
-    return a < b + cnp.PyArray_NBYTES(y) and b < a + cnp.PyArray_NBYTES(x)
+cdef bint overlap(char* x, AbstractValue aval, cnp.ndarray out):
+    """Whether an input at this address shares memory with a contiguous array."""
+    cdef char* y = <char*>cnp.PyArray_DATA(out)
+    return x < y + cnp.PyArray_NBYTES(out) and y < x + aval.size * aval.itemsize
 
 
 cdef int describe(ArgumentPlace* place, AbstractValue aval) except -1:
@@ -416,7 +434,8 @@ cdef int describe(ArgumentPlace* place, AbstractValue aval) except -1:
     cdef int d
     place.kind = NUMBER if aval.number == AVAL_FLOAT else ARRAY
     place.ndim = aval.ndim
-    place.type_number = (<cnp.dtype>aval.dtype).num
+    place.type_number = (<cnp.dtype>aval.dtype).type_num
+    place.nbytes = aval.size * aval.itemsize
     if aval.ndim > MOST_AXES:
         raise ShapeError(f"jit takes arrays of up to {<int>MOST_AXES} axes, but one of them has {aval.ndim}.")
     for d in range(aval.ndim):
@@ -442,6 +461,7 @@ cdef inline bint fits_array(ArgumentPlace* place, cnp.ndarray array) noexcept:
 
 # ---- calls ----------------------------------------------------------------------------------------------------------
 
+@cython.final
 cdef class Jitted:
     """A function that is recorded at its first call for each signature, and replayed at the others: see `hoad.jit`."""
 
@@ -512,8 +532,8 @@ cdef class Jitted:
 
         Notes
         -----
-        Units are those of the function. Cost: with one result into `out`, and arrays that need no conversion, the
-        arguments are placed once, so that a call of a few operations takes about 0.1 microseconds.
+        Units are those of the function. Cost: with one result into `out`, what was replayed last is not searched for,
+        so that a call of a few operations takes about 0.1 microseconds.
 
         Examples
         --------
@@ -597,12 +617,7 @@ cdef object call(PyObject* this, PyObject** args, size_t nargsf, PyObject* names
 
 cdef bint is_watched() except -1:
     """Whether something looks at results in this context."""
-    cdef PyObject* found = NULL
-    cdef bint is_empty
-    PyContextVar_Get(<PyObject*>WATCHERS, NULL, &found)
-    is_empty = PyTuple_GET_SIZE(found) == 0
-    Py_DECREF(<object>found)
-    return not is_empty
+    return watchers.is_used and len(watchers.get()) > 0
 
 
 cdef int let_vectorcall(type cls, Py_ssize_t offset) except -1:

@@ -11,23 +11,21 @@ cimport numpy as cnp
 
 from hoad._core.base.blocks cimport give, take
 from hoad._core.graph.tape cimport AVAL_BOOL, AVAL_FLOAT, AbstractValue, aval_of
+from hoad._core.runtime.engine cimport Input
 
 cnp.import_array()
 
 cdef extern from "Python.h":
-    bint PyFloat_CheckExact(PyObject*) noexcept
-    double PyFloat_AS_DOUBLE(PyObject*) noexcept
     PyObject* PyTuple_GET_ITEM(PyObject*, Py_ssize_t) noexcept
     Py_ssize_t PyTuple_GET_SIZE(PyObject*) noexcept
-    PyObject* Py_TYPE(PyObject*) noexcept
+    Py_ssize_t PyList_GET_SIZE(PyObject*) noexcept
     long long PyLong_AsLongLong(PyObject*) noexcept
 
 cdef enum:
     LONG = 4000         # numbers from which on a run is worth letting other threads in
     SMALL = 1 << 15     # bytes of a workspace that is kept
 
-cdef type ndarray = np.ndarray
-cdef PyObject* FLOAT64 = <PyObject*>np.float64
+FLOAT64 = <PyTypeObject*>np.float64
 
 
 cdef class Workspace:
@@ -78,7 +76,6 @@ cdef class Executable:
                 self.place(workspace, k, PyTuple_GET_ITEM(<PyObject*>args, k))
             if self.is_long:
                 made = self.lowered.place_outputs(&workspace.work)
-            self.lowered.place_inputs(workspace.held, &workspace.work)
             code = self.interpret(workspace)
             if code:
                 self.lowered.raise_failure(code, &workspace.work)
@@ -95,33 +92,36 @@ cdef class Executable:
             workspace = <Workspace>self.workspaces.pop()
         else:
             workspace = self.new_workspace()
-        workspace.work.threads = self.lowered.threads(threads)
+        if self.lowered.worth > 1:
+            workspace.work.threads = self.lowered.threads(threads)
         return workspace
 
     cdef Workspace new_workspace(self):
-        """Memory for one run, and for the numbers among its inputs."""
+        """Memory for one run."""
         cdef Workspace workspace = Workspace.__new__(Workspace)
         cdef int64_t size = self.lowered.workspace_size(1)
-        cdef int32_t k
         workspace.memory = <char*>take(size)
         if workspace.memory == NULL:
             raise MemoryError(f"no memory for a workspace of {size} bytes")
         workspace.size = size
-        self.lowered.lay_out(workspace.memory, 1, &workspace.work)
-        workspace.held = [np.zeros((), np.float64) if self.lowered.inputs[k].aval <= AVAL_BOOL else None
-                          for k in range(self.lowered.n_inputs)]
+        workspace.held = []
+        self.lay_out(workspace)
         return workspace
 
+    cdef int lay_out(self, Workspace workspace) except -1:
+        """Give every register its place, and what is in it before a run."""
+        self.lowered.lay_out(workspace.memory, 1, &workspace.work)
+        self.lowered.place_presets(&workspace.work)
+        return 0
+
     cdef int leave(self, Workspace workspace, bint is_moved) except -1:
-        """Keep a workspace for the next run, without the arrays that it was given, or, where `is_moved`, made."""
-        cdef int32_t k
+        """Keep a workspace for the next run; `is_moved` where registers point to memory elsewhere."""
         if workspace.size > self.most_kept:
             return 0
         if is_moved:
-            self.lowered.lay_out(workspace.memory, 1, &workspace.work)
-        for k in range(self.lowered.n_inputs):
-            if self.lowered.inputs[k].aval > AVAL_BOOL:
-                workspace.held[k] = None
+            self.lay_out(workspace)
+        if PyList_GET_SIZE(<PyObject*>workspace.held):
+            workspace.held = []
         if self.free_workspace is None:
             self.free_workspace = workspace
         else:
@@ -130,18 +130,17 @@ cdef class Executable:
 
     cdef int place(self, Workspace workspace, int32_t k, PyObject* x) except -1:
         """Let input k be a number or an array."""
-        cdef int32_t aval = self.lowered.inputs[k].aval
+        cdef Input* place = &self.lowered.inputs[k]
         cdef cnp.ndarray array
-        if aval == AVAL_FLOAT and is_float(x):
-            number_of(workspace.held[k])[0] = PyFloat_AS_DOUBLE(x)
-            return 0
-        is_there = (type(<object>x) is ndarray and fits_aval(aval_of(aval), <cnp.ndarray>x)
-                    and is_ready(<cnp.ndarray>x))
-        array = <cnp.ndarray>x if is_there and aval != AVAL_BOOL else self.lowered.as_input(k, <object>x, 1)
-        if aval > AVAL_BOOL:
-            workspace.held[k] = array
+        if type(<object>x) is not cnp.ndarray or fits_aval(aval_of(place.aval), <cnp.ndarray>x):
+            if place_ready(self.lowered, &workspace.work, k, x):
+                return 0
+        array = self.lowered.as_input(k, <object>x, 1)
+        if place.aval <= AVAL_BOOL:
+            workspace.work.uniform[place.register].d = (<double*>cnp.PyArray_DATA(array))[0]
         else:
-            number_of(workspace.held[k])[0] = number_of(array)[0]
+            workspace.work.uniform[place.register].o = <PyObject*>cnp.PyArray_DATA(array)
+            workspace.held.append(array)
         return 0
 
     cdef int interpret(self, Workspace workspace) noexcept:
@@ -175,24 +174,15 @@ cdef class Executable:
 
 cdef bint is_taken(AbstractValue aval, PyObject* x):
     """Whether an input may be this without conversion."""
-    if type(<object>x) is ndarray:
+    if type(<object>x) is cnp.ndarray:
         return fits_aval(aval, <cnp.ndarray>x)
     return aval.number == AVAL_FLOAT and is_float(x)
-
-
-cdef inline bint is_float(PyObject* x) noexcept:
-    """Whether this is Python's float or NumPy's, and of no class derived from these."""
-    return PyFloat_CheckExact(x) or Py_TYPE(x) == FLOAT64
-
-
-cdef inline double* number_of(object array) noexcept:
-    return <double*>cnp.PyArray_DATA(<cnp.ndarray>array)
 
 
 cdef bint fits_aval(AbstractValue aval, cnp.ndarray array):
     """Whether an array has this shape and dtype."""
     cdef int d
-    if cnp.PyArray_NDIM(array) != aval.ndim or cnp.PyArray_TYPE(array) != (<cnp.dtype>aval.dtype).num:
+    if cnp.PyArray_NDIM(array) != aval.ndim or cnp.PyArray_TYPE(array) != (<cnp.dtype>aval.dtype).type_num:
         return False
     for d in range(aval.ndim):
         if cnp.PyArray_DIM(array, d) != PyLong_AsLongLong(PyTuple_GET_ITEM(<PyObject*>aval.shape, d)):
