@@ -4,15 +4,17 @@ z = 4xy + 3x sin 4y, called with two floats, and its gradient by an array of two
 guard is on, every point is new. Bars: 0.4 µs and 0.2 µs. CasADi's buffer interface, which is given its arguments once
 and only triggered in the loop, and JAX's compiled function stand beside them. `Program.evaluate` of the same function
 goes through the same C code. Bar: 0.5 µs. A gradient of two numbers whose function closes over a namespace of three
-functions: 0.35 µs, 0.2 µs into an array, 0.12 µs by a bound call. The derivatives of a function of one number, into
-an array: 0.4 µs for order 1; for order 8 the arithmetic decides. A further question is what a guard on what was read
-costs: the same function with 20 globals.
+functions: 0.35 µs, 0.2 µs into an array, 0.12 µs by a bound call. The derivatives of a function of one number, into an
+array: 0.4 µs for order 1; for order 8 the arithmetic decides. What jit adds to a call that is refused, by keyword and
+with a dict: 1 µs. A further question is what a guard on what was read costs: the same function with 20 globals.
 """
 
 from __future__ import annotations
 
+import random
 import sys
 import types
+import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -29,6 +31,7 @@ OF_NUMBERS = 0.4
 INTO_AN_ARRAY = 0.2
 OF_A_PROGRAM = 0.5
 OF_A_NAMESPACE = {"": 0.35, " into an array": 0.2, " by a bound call": 0.12}
+OF_A_REFUSAL = 1.0
 OF_ORDER = {1: 0.4, 8: None}
 RNG = np.random.default_rng(19)
 
@@ -203,6 +206,31 @@ def orders(order: int, bar: float | None, settings: Settings) -> list[Row]:
     return found if bar is None else [harness.limit(question, mine.median * 1e6, "µs", bar), *found]
 
 
+def drawn(p: dict[str, float], scale: float = 1.0) -> float:
+    """What no replay can do."""
+    return p["x"] * scale + random.random()
+
+
+def refused(settings: Settings) -> list[Row]:
+    n = settings.size(CALLS, 3)
+    jitted = hoad.jit(drawn)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", hoad.JitWarning)
+        jitted({"x": 1.0}, scale=2.0)
+
+    def calls(f: Callable[..., float]) -> Callable[[list[Any]], None]:
+        def run(batch: list[Any]) -> None:
+            for x, y in batch:
+                f({"x": x}, scale=y)
+
+        return run
+
+    sides = [Side(name, calls(f), partial(pairs, n)) for name, f in (("jit", jitted), ("plain", drawn))]
+    mine, plain = (timing.per(n) for timing in harness.interleave(sides, settings))
+    added = (mine.median - plain.median) * 1e6
+    return [harness.limit("what jit adds to a call that is refused", added, "µs", OF_A_REFUSAL)]
+
+
 def guards(settings: Settings) -> list[Row]:
     n = settings.size(CALLS, 3)
     names = [f"c{k}" for k in range(20)]
@@ -224,6 +252,7 @@ def cases(settings: Settings) -> Iterator[Case]:
     yield "namespace", partial(namespace, settings)
     for order, bar in OF_ORDER.items():
         yield f"orders to {order}", partial(orders, order, bar, settings)
+    yield "refused", partial(refused, settings)
     yield "guards", partial(guards, settings)
 
 

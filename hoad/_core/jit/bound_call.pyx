@@ -37,7 +37,7 @@ cdef class BoundCall:
         cdef CompiledTrace recorded
         found = self.jitted(*self.args) if self.out is None else self.jitted(*self.args, out=self.out)
         self.recorded = None
-        self.signature = self.jitted.signature_of((<PyTupleObject*>self.args).ob_item, len(self.args))
+        self.signature = self.jitted.signature_of((<PyTupleObject*>self.args).ob_item, len(self.args), NULL, -1, None)
         if self.signature is None or self.signature.latest is None or self.out is None:
             return found
         recorded = self.signature.latest

@@ -62,6 +62,8 @@ cdef class CallSignature:
     cdef list classes               # of the arguments, which places name
     cdef list firsts                # where the same array stands first, of each place
     cdef readonly object form       # what is compared besides: None for arguments by position, without containers
+    cdef tuple names                # of those by keyword
+    cdef list patterns              # of each argument: None, or the container that it is
     cdef public list recorded       # those of them used last come first
     cdef readonly object refusal    # why nothing more is recorded, or None
     cdef Environment standing       # what that rests on, or None where it is for good
@@ -75,6 +77,10 @@ cdef class CallSignature:
     cdef public CompiledTrace latest     # the one used last
 
     cdef bint fits(self, PyObject** args, Py_ssize_t n) except -1
+    cdef bint fits_form(self, PyObject** args, Py_ssize_t n, PyObject* names, Py_ssize_t out_at,
+                        list leaves) except -1
+    cdef bint take(self, object pattern, PyObject* x, list leaves) except -1
+    cdef bint fits_at(self, int k, PyObject** leaves) except -1
     cdef bint fits_one(self, int k, PyObject* x) except -1
     cdef int place(self, CompiledTrace recorded, Workspace workspace, PyObject** args) except -1
     cdef bint is_refused(self) except -1
@@ -90,6 +96,7 @@ cdef class Jitted:
     cdef readonly object driver
     cdef bint takes_out             # arrays to write to, by the keyword `out`
 
-    cdef CallSignature signature_of(self, PyObject** args, Py_ssize_t n)
+    cdef CallSignature signature_of(self, PyObject** args, Py_ssize_t n, PyObject* names, Py_ssize_t out_at,
+                                    list leaves)
 
 cdef int let_vectorcall(type cls, Py_ssize_t offset) except -1

@@ -44,6 +44,11 @@ cdef extern from "Python.h":
     void* PyVectorcall_Call
     ctypedef struct PyTupleObject:
         PyObject** ob_item
+    ctypedef struct PyListObject:
+        PyObject** ob_item
+    int PyDict_Next(PyObject*, Py_ssize_t*, PyObject**, PyObject**) noexcept
+    Py_ssize_t PyList_GET_SIZE(PyObject*) noexcept
+    Py_ssize_t PyObject_Size(PyObject*) except -1
     object PyObject_Vectorcall(object, PyObject**, size_t, PyObject*)
     PyObject* PyTuple_GET_ITEM(PyObject*, Py_ssize_t) noexcept
     Py_ssize_t PyTuple_GET_SIZE(PyObject*) noexcept
@@ -56,12 +61,14 @@ cdef enum RunResult:
     RAISED = 2
 
 cdef enum:
+    DEEPEST = 32        # containers in one another, which are taken apart by calls in calls
     MOST_ASKED = 8      # refusals of one signature, of which the last is for good
 
 cdef type ndarray = np.ndarray
 cdef Watchers watchers = WATCHERS
 cdef object NEXT = object()     # nothing recorded fits
 cdef object FAILED = object()   # what was recorded raises
+cdef object UNKNOWN = object()  # a container that is taken apart by Python
 
 
 # ---- what was recorded ----------------------------------------------------------------------------------------------
@@ -249,6 +256,9 @@ cdef class CallSignature:
         self.size = len(kinds)
         self.fixed = fixed
         self.form = form
+        if form is not None:
+            self.names, structures = form
+            self.patterns = [None if structure is None else pattern_of(structure) for structure in structures]
         self.recorded = []
         self.reasons = []
         self.live = []
@@ -280,16 +290,77 @@ cdef class CallSignature:
         return bool(self.fits_one(k, <PyObject*>leaf))
 
     cdef bint fits(self, PyObject** args, Py_ssize_t n) except -1:
+        """Whether these arguments by position, without containers, are what it is for."""
         cdef int k
         if n != self.size or self.form is not None:
             return False
         for k in range(self.size):
-            if not self.fits_one(k, args[k]):
-                return False
-            if self.places[k].kind < FIXED and type(<object>args[k]) is ndarray and (
-                    self.places[k].first != first_of(args, k)):
+            if not self.fits_at(k, args):
                 return False
         return True
+
+    cdef bint fits_form(self, PyObject** args, Py_ssize_t n, PyObject* names, Py_ssize_t out_at,
+                        list leaves) except -1:
+        """Whether arguments are what it is for that are given by name, `out` apart, or hold containers.
+
+        Their leaves are put into a list, which keeps them alive: another thread may empty the containers.
+        """
+        cdef Py_ssize_t n_names = 0 if names == NULL else PyTuple_GET_SIZE(names)
+        cdef Py_ssize_t given = n + n_names - (out_at >= 0)
+        cdef Py_ssize_t at = n
+        cdef Py_ssize_t k
+        if self.form is None or given != len(self.patterns) or given - n != len(self.names):
+            return False
+        if PyList_GET_SIZE(<PyObject*>leaves):
+            leaves.clear()
+        for k in range(n):
+            if not self.take(self.patterns[k], args[k], leaves):
+                return False
+        for k in range(n_names):
+            if k == out_at:
+                continue
+            if not is_key(PyTuple_GET_ITEM(names, k), PyTuple_GET_ITEM(<PyObject*>self.names, at - n)):
+                return False
+            if not self.take(self.patterns[at], args[n + k], leaves):
+                return False
+            at += 1
+        return True
+
+    cdef bint take(self, object pattern, PyObject* x, list leaves) except -1:
+        """Add the leaves of an argument, if it has this pattern and they are what is expected."""
+        cdef Py_ssize_t k = PyList_GET_SIZE(<PyObject*>leaves)
+        cdef Py_ssize_t at = 0
+        cdef PyObject* key
+        cdef PyObject* value
+        cdef tuple keys
+        cdef list parts
+        if pattern is None:
+            leaves.append(<object>x)
+            return self.fits_at(k, (<PyListObject*>leaves).ob_item)
+        if pattern is UNKNOWN:
+            return False
+        cls, keys, parts = <tuple>pattern
+        if type(<object>x) is not cls or PyObject_Size(x) != len(keys):
+            return False
+        for k in range(len(keys)):
+            if cls is tuple:
+                value = PyTuple_GET_ITEM(x, k)
+            elif cls is list:
+                value = PyList_GET_ITEM(x, k)
+            else:
+                PyDict_Next(x, &at, &key, &value)
+                if not is_key(key, PyTuple_GET_ITEM(<PyObject*>keys, k)):
+                    return False
+            if not self.take(parts[k], value, leaves):
+                return False
+        return True
+
+    cdef inline bint fits_at(self, int k, PyObject** leaves) except -1:
+        """Whether leaf k is what its place takes, and no array that stands elsewhere before."""
+        if not self.fits_one(k, leaves[k]):
+            return False
+        return self.places[k].kind >= FIXED or type(<object>leaves[k]) is not ndarray or (
+            self.places[k].first == first_of(leaves, k))
 
     cdef inline bint fits_one(self, int k, PyObject* x) except -1:
         """Whether an argument is what its place takes."""
@@ -412,6 +483,24 @@ cdef class CallSignature:
             return NEXT if code == OTHER_BRANCH else FAILED
         finally:
             recorded.leave(workspace, made is not None or is_there)
+
+
+cdef object pattern_of(structure):
+    """What a container is without its leaves, None for one of these, as nested (class, keys, patterns)."""
+    cdef list found = []
+    cdef list depths = []
+    for node in structure._nodes:
+        start = len(found) - (0 if node is None else len(node.keys))
+        depth = max(depths[start:], default=0) + 1
+        known = node is None or ((node.cls is tuple or node.cls is list or node.cls is dict) and depth < DEEPEST)
+        found[start:] = [UNKNOWN if not known else None if node is None else (node.cls, node.keys, found[start:])]
+        depths[start:] = [depth]
+    return found[0]
+
+
+cdef inline bint is_key(PyObject* x, PyObject* y) except -1:
+    """Whether two keys are one, or equal text: no code of the user's is run to find out."""
+    return x == y or (type(<object>x) is str and type(<object>y) is str and <str>x == <str>y)
 
 
 cdef inline int first_of(PyObject** args, int k) noexcept:
@@ -562,13 +651,16 @@ cdef class Jitted:
         """
         return self.driver.program(self, args, kwargs)
 
-    cdef CallSignature signature_of(self, PyObject** args, Py_ssize_t n):
-        """The signature that arguments by position fit, or None."""
+    cdef CallSignature signature_of(self, PyObject** args, Py_ssize_t n, PyObject* names, Py_ssize_t out_at,
+                                    list leaves):
+        """The signature that arguments fit, or None; `leaves` for those in containers or by name, or None."""
         cdef CallSignature signature
+        cdef bint is_plain = names == NULL or PyTuple_GET_SIZE(names) == (out_at >= 0)
         cdef Py_ssize_t k
         for k in range(len(self.signatures)):
             signature = <CallSignature>self.signatures[k]
-            if signature.fits(args, n):
+            if (is_plain and signature.fits(args, n)) or (
+                    leaves is not None and signature.fits_form(args, n, names, out_at, leaves)):
                 if k:
                     self.signatures = [signature, *[other for other in self.signatures if other is not signature]]
                 return signature
@@ -588,31 +680,41 @@ cdef class Jitted:
 
 
 cdef object call(PyObject* this, PyObject** args, size_t nargsf, PyObject* names):
-    """A call with positional arguments, and perhaps `out`, is matched here; all others go to Python."""
+    """A call is matched here with those before; where none fits, it goes to Python."""
     cdef Jitted jitted = <Jitted>this
     cdef Py_ssize_t n = PyVectorcall_NARGS(nargsf)
     cdef Py_ssize_t n_names = 0 if names == NULL else PyTuple_GET_SIZE(names)
+    cdef Py_ssize_t out_at = -1         # among the names
     cdef Py_ssize_t k
     cdef CallSignature signature = None
     cdef object out = None
     cdef object found = None
-    cdef dict kwargs
-    if n_names == 1 and jitted.takes_out and <object>PyTuple_GET_ITEM(names, 0) == "out":
-        out = <object>args[n]
-        n_names = 0
-    if n_names == 0 and not is_watched():
-        signature = jitted.signature_of(args, n)
+    cdef list leaves = None
+    for k in range(n_names if jitted.takes_out else 0):
+        if <object>PyTuple_GET_ITEM(names, k) == "out":
+            out_at, out = k, <object>args[n + k]
+    if not is_watched():
+        if n_names > (out_at >= 0) or holds_container(args, n):
+            leaves = []
+        signature = jitted.signature_of(args, n, names, out_at, leaves)
         if signature is not None:
-            if out is None and not signature.recorded and signature.is_refused():
-                return PyObject_Vectorcall(jitted.__wrapped__, args, n, NULL)
-            found = signature.replay(args, out)
+            if out_at < 0 and not signature.recorded and signature.is_refused():
+                return PyObject_Vectorcall(jitted.__wrapped__, args, n, names)
+            found = signature.replay(args if signature.form is None else (<PyListObject*>leaves).ob_item, out)
             if found is not NEXT and found is not FAILED:
                 return found
-    kwargs = {<object>PyTuple_GET_ITEM(names, k): <object>args[n + k] for k in range(n_names)}
-    if n_names and jitted.takes_out:
-        out = kwargs.pop("out", None)
+    kwargs = {<object>PyTuple_GET_ITEM(names, k): <object>args[n + k] for k in range(n_names) if k != out_at}
     return jitted.driver.call(jitted, tuple([<object>args[k] for k in range(n)]), kwargs, out, signature,
                               found is FAILED)
+
+
+cdef inline bint holds_container(PyObject** args, Py_ssize_t n) noexcept:
+    """Whether a tuple, a list or a dict is among arguments."""
+    cdef Py_ssize_t k
+    for k in range(n):
+        if type(<object>args[k]) is tuple or type(<object>args[k]) is list or type(<object>args[k]) is dict:
+            return True
+    return False
 
 
 cdef bint is_watched() except -1:
