@@ -40,6 +40,7 @@ cdef extern from "Python.h":
     int PyObject_GenericSetAttr(object, object, object) except -1
     PyObject* _PyType_Lookup(PyTypeObject*, PyObject*) noexcept
     double PyFloat_AS_DOUBLE(object) noexcept
+    char* PyBytes_AS_STRING(object) noexcept
 
 cdef extern from *:
     """
@@ -78,7 +79,7 @@ cdef enum GuardKind:
     LIST            # all items
     MAPPING         # all items of a dict, in their order
     CONTENT         # all items of a set, a deque and the like
-    ARRAY           # shape, dtype and all bytes
+    ARRAY           # shape, dtype and all bytes; the key is the object of `bytes` that they lie in, if any
     LAYOUT          # shape and dtype
     FLAGS           # flags and strides of an array
     CACHE           # items of a dict that only grows, in their order, whatever came after them
@@ -118,7 +119,10 @@ cdef class Environment:
         if self.watches == NULL:
             raise MemoryError
         for k in range(self.size):
-            kind, owner, key, expected, _ = self.alive[k]
+            kind, owner, key, expected, name = self.alive[k]
+            if kind == "array":
+                key = memory_of(owner)
+                self.alive[k] = kind, owner, key, expected, name
             self.watches[k].kind = KINDS[kind]
             self.watches[k].owner = <PyObject*>owner
             self.watches[k].key = <PyObject*>key
@@ -357,7 +361,7 @@ cdef bint holds_content(ValueGuard* w) except -1:
         items = tuple(<object>w.owner)
         return all_same(<PyObject*>items, w.expected)
     if w.kind == ARRAY:
-        return has_layout(w) and same_bytes(<object>w.owner, <object>w.expected)
+        return has_layout(w) and holds_array(w)
     if w.kind == LAYOUT:
         return has_layout(w)
     if w.kind == FLAGS:
@@ -377,6 +381,41 @@ cdef bint has_layout(ValueGuard* w) except -1:
         if cnp.PyArray_DIM(a, d) != cnp.PyArray_DIM(b, d):
             return False
     return <object>cnp.PyArray_DESCR(a) is <object>cnp.PyArray_DESCR(b) or (<object>a).dtype == (<object>b).dtype
+
+
+cdef bint holds_array(ValueGuard* w) except -1:
+    """Whether an array of the expected layout has the expected bytes; once, where they lie in an object of `bytes`.
+
+    The guard holds that object, so that no other memory has its address.
+    """
+    cdef cnp.ndarray array = <cnp.ndarray>w.owner
+    cdef uint64_t at = <uint64_t>cnp.PyArray_DATA(array)
+    cdef bint is_row = cnp.PyArray_IS_C_CONTIGUOUS(array)
+    if is_row and at == w.version and at != 0:
+        return True
+    if not same_bytes(array, <object>w.expected):
+        return False
+    w.version = at if is_row and lies_in(array, <object>w.key) else 0
+    return True
+
+
+cdef object memory_of(object array):
+    """The object of `bytes` in which an array of NumPy's class lies, or None. Nobody can write to that."""
+    while type(array) is np.ndarray:
+        array = array.base
+    if type(array) is memoryview:
+        array = array.obj
+    return array if type(array) is bytes else None
+
+
+cdef bint lies_in(cnp.ndarray array, object memory) except -1:
+    """Whether a contiguous array lies within an object of `bytes`."""
+    cdef char* start
+    cdef char* data = <char*>cnp.PyArray_DATA(array)
+    if memory is None:
+        return False
+    start = PyBytes_AS_STRING(memory)
+    return start <= data and data + cnp.PyArray_NBYTES(array) <= start + len(<bytes>memory)
 
 
 cdef inline bint holds_function(ValueGuard* w) except -1:
