@@ -140,10 +140,10 @@ def jit(
     If an argument is traced, as in ``hoad.hessian(hoad.jit(f))``, f runs without compilation.
 
     Cost: a call of a function of a few numbers takes 0.2 to 0.4 microseconds, and some nanoseconds for each operation
-    and each object that f read. A recording costs as much as a derivative of f, and some ten microseconds for each
-    function that f calls. A function that cannot be replayed costs what it costs without `jit`, from its second call
-    on. Large programs run without the GIL, and elementwise operations on 10⁵ numbers or more run
-    in several threads.
+    and each object that f read; some ten microseconds more if an argument is a container other than a tuple, list or
+    dict. A recording costs as much as a derivative of f, and some ten microseconds for each function that f calls. A
+    function that cannot be replayed costs what it costs without `jit`, from its second call on. Large programs run
+    without the GIL, and elementwise operations on 10⁵ numbers or more run in several threads.
 
     Examples
     --------
@@ -230,7 +230,7 @@ class _Driver:
         self.f, self.argnums, self.argnames, self.threads = f, argnums, argnames, threads
         self.zeros = Zeros() if keep_zeros else None
         self.refusal: str | None = None  # why nothing is recorded for other signatures
-        self.stores = False  # whether f stores what it computes where no replay could, so that it is called as it is
+        self.stores: str | None = None  # what f stores that no replay could, so that it is called as it is
         self.has_warned = False
         self.calls = 0  # by Python: no recording of an effect holds where another thread calls f meanwhile
         self.follows: set[str] = set()  # names of what it writes to, where reads are looked for one by one
@@ -294,7 +294,10 @@ class _Driver:
         given = _Given(self, args, kwargs)
         if given.holds_traced() or recorder_among(given.leaves) is not None:
             return self.written(out, compared(self.f, args, kwargs, "jit"))
-        if self.stores:
+        if self.stores is not None:
+            signature = signature or self.signature(jitted, given)
+            if signature is not None and not signature.recorded and signature.refusal is None:
+                signature.refuse(self.stores, None)
             return self.written(out, given.plainly())
         if WATCHERS.get():
             return self.written(out, given.once())
@@ -435,7 +438,8 @@ class _Driver:
 
     def refuse(self, signature: CallSignature, why: Untrackable | _Changes) -> None:
         """Record nothing more for a signature, until what it rests on has changed: f is called as it is."""
-        self.stores = self.stores or isinstance(why, _Stores)
+        if isinstance(why, _Stores):
+            self.stores = str(why)
         self.warn(str(why), why.codes)
         signature.refuse(str(why), why.environment)
 

@@ -30,7 +30,7 @@ class Steps:
 
     def __init__(self, method: Method, program: Program, n: int, held: Values, units: list[float]) -> None:
         self.method, self.n, self.held = method, n, held
-        self.run = program._lowered().run
+        self.run = program._run
         self.atol = [method.atol * unit for unit in units]
         self.h = 0.0  # the length of the next step: from one interval to the next
         self.taken = 0
@@ -39,7 +39,7 @@ class Steps:
     def attempt(self, y: Values, t: float, h: float) -> tuple[Values, float, Values]:
         """y after a step, its error over what is tolerated, and the slopes it began with."""
         size = len(y)
-        found = self.run([*y[: self.n], t, h, *self.held])
+        found = self.run((*y[: self.n], t, h, *self.held))
         after, errors, slopes = found[:size], found[size : 2 * size], found[2 * size :]
         after[self.n :] = [x + gain for x, gain in zip(y[self.n :], after[self.n :], strict=True)]
         return after, norm(errors, self.scale(y, after)), slopes

@@ -107,3 +107,31 @@ def test_a_promise_that_is_broken_is_noticed_by_the_nth_replay() -> None:
 def test_guard_is_a_number(guard: Any) -> None:
     with pytest.raises(hoad.ArgumentError, match="guard as True, False, or a number"):
         hoad.jit(np.sin, guard=guard)
+
+
+def test_what_is_converted_is_converted_at_each_call() -> None:
+    """Numbers in arrays of no axes, views, and arrays of another byte order, all filled in place."""
+    t, x, y, out = np.array(0.0), np.zeros(6)[::2], np.zeros(3, ">f8"), np.empty(3)
+    call = hoad.jit(lambda t, x, y: t * x + y).bound(t, x, y, out=out)
+    for k in range(4):
+        t[...], x[:], y[:] = k, (1.0, 2.0, k), -k
+        np.testing.assert_array_equal(call(), k * np.array([1.0, 2.0, k]) - k)
+
+
+def test_what_python_raises_in_a_bound_call() -> None:
+    """A primitive raises within a replay: the next call is as the first."""
+
+    @hoad.primitive(vjp=lambda g, p, x: (g,))
+    def positive(x: Any) -> Any:
+        if np.any(np.asarray(x) < 0):
+            raise ZeroDivisionError("negative")
+        return 2.0 * x
+
+    x, out = np.ones(2), np.empty(2)
+    call = hoad.jit(lambda x: positive(x) + 1.0).bound(x, out=out)
+    for _ in range(3):
+        x[:] = 1.0
+        np.testing.assert_array_equal(call(), [3.0, 3.0])
+        x[:] = -1.0
+        with pytest.raises(ZeroDivisionError, match="negative"):
+            call()

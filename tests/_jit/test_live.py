@@ -556,3 +556,85 @@ def same(found: Any, wanted: Any) -> None:
         assert found == wanted
     else:
         np.testing.assert_allclose(np.asarray(found, float), np.asarray(wanted, float), rtol=1e-14)
+
+
+def frozen(values: Any) -> np.ndarray:
+    """An array that lies in an object of bytes, to which nobody can write."""
+    array = np.asarray(values)
+    return np.frombuffer(array.tobytes(), array.dtype).reshape(array.shape)
+
+
+def unlocked(w: np.ndarray, _: np.ndarray) -> None:
+    w.flags.writeable = True
+    w[1] = -7.0
+    w.flags.writeable = False
+
+
+def written(w: np.ndarray, view: np.ndarray) -> None:
+    view[1] = -7.0
+
+
+def reshaped(w: np.ndarray, _: np.ndarray) -> None:
+    w.shape = (2, 3)
+
+
+def retyped(w: np.ndarray, _: np.ndarray) -> None:
+    w.dtype = np.int64
+
+
+def replaced(w: np.ndarray, _: np.ndarray) -> None:
+    """The array is another one, in memory of its own."""
+    w.__setstate__(np.arange(6.0).__reduce__()[2])
+
+
+def read_only(writable: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    view = writable[:]
+    writable.flags.writeable = False
+    return writable, view
+
+
+def in_memory(memory: Any) -> tuple[np.ndarray, np.ndarray]:
+    """An array that cannot write to memory which others can."""
+    return np.frombuffer(memoryview(memory).toreadonly()), np.frombuffer(memory)
+
+
+@pytest.mark.parametrize(
+    ("make", "change"),
+    [
+        (lambda: read_only(np.ones(6)), unlocked),
+        (lambda: read_only(np.ones(6)), written),
+        (lambda: in_memory(bytearray(np.ones(6).tobytes())), written),
+        (lambda: (frozen(np.ones(6)), np.empty(0)), reshaped),
+        (lambda: (frozen(np.full(6, 5e-324)), np.empty(0)), retyped),
+        (lambda: (frozen(np.ones(6)), np.empty(0)), replaced),
+    ],
+    ids=["made writable", "by a view", "by other memory", "another shape", "another dtype", "other memory"],
+)
+def test_read_only_arrays_that_change(make: Callable[[], tuple[np.ndarray, np.ndarray]], change: Any) -> None:
+    """Whether a captured array may be written to is no matter of its flags."""
+    w, view = make()
+    f = lambda x: np.sum(w.ravel()[1:] * x) + w.ndim  # noqa: E731
+    jitted = hoad.jit(f)
+    for _ in range(3):
+        assert jitted(2.0) == f(2.0)
+    change(w, view)
+    for _ in range(3):
+        assert jitted(2.0) == f(2.0)
+
+
+@pytest.mark.parametrize("wrap", [bytes, memoryview])
+def test_arrays_in_bytes(wrap: Any) -> None:
+    """They are right, as are views of them and what takes their place."""
+    whole = np.frombuffer(wrap(np.arange(12.0).tobytes()))
+    parts = [whole, whole[::2], whole.reshape(3, 4).T, whole[3:], np.arange(3.0)]
+    w = parts[0]
+
+    def f(x: Any) -> Any:
+        return np.sum(w * x)
+
+    jitted = hoad.jit(f)
+    for w in (*parts, *parts):  # noqa: B007
+        for x in (1.0, 2.0):
+            assert jitted(x) == f(x)
+    with pytest.raises(ValueError, match="WRITEABLE"):
+        whole.flags.writeable = True

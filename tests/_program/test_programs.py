@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -127,6 +128,60 @@ def test_what_evaluate_returns_is_the_callers_own() -> None:
         result[:] = 9.0
     np.testing.assert_array_equal(given, X)
     np.testing.assert_array_equal(program.evaluate(X)[1], np.arange(3.0))
+
+
+class Celsius(float):
+    """A number of a class of its own, which gives NumPy another value than its own."""
+
+    def __array__(self, *_: Any, **__: Any) -> np.ndarray:
+        return np.array(float(self))
+
+
+def test_numbers_of_every_class_are_the_same_input() -> None:
+    """Those that are placed as they are, and those that NumPy converts, in turn: none is left of the call before."""
+    program = hoad.gradient(hoad.record(lambda x, y: x * np.sin(y), 0.5, 0.25))
+    held = np.array(2.0)
+    for x in (1.5, np.float64(-2.0), held, Celsius(3.0), np.array(4.0, ">f8"), 5, np.float32(0.5), np.array(7), True):
+        for y in (0.75, np.array(0.25)):
+            assert program.evaluate(x, y) == (np.sin(y), float(x) * np.cos(y))
+    assert held == 2.0
+
+
+@pytest.mark.parametrize("n", [3, 5000], ids=["short", "long"])
+def test_a_call_keeps_nothing_of_what_it_was_given_or_gave(n: int) -> None:
+    program = hoad.record(lambda x: (x * 2, x[0] * 3), np.ones(n))
+    x = np.arange(n, dtype=float)
+    doubled, first = program.evaluate(x)
+    again = program.evaluate(x + 1)[0]
+    np.testing.assert_array_equal(doubled, 2 * x)
+    np.testing.assert_array_equal(again, 2 * x + 2)
+    assert first == 0.0
+    alive = [weakref.ref(x), weakref.ref(doubled)]
+    del x, doubled
+    assert [array() for array in alive] == [None, None]
+
+
+@pytest.mark.parametrize("n", [2, 5000], ids=["short", "long"])
+def test_a_call_that_fails_leaves_the_next_right(n: int) -> None:
+    program = hoad.record(lambda x: x * 2 if x[0] > 0 else x * 3, np.ones(n))
+    for _ in range(2):
+        np.testing.assert_array_equal(program.evaluate(np.full(n, 2.0)), np.full(n, 4.0))
+        with pytest.raises(hoad.GuardError):
+            program.evaluate(-np.ones(n))
+        with pytest.raises(hoad.ShapeError):
+            program.evaluate(np.ones(n + 1))
+
+
+def test_a_program_that_runs_itself() -> None:
+    """A primitive evaluates the program that it is a part of: each call has its own memory."""
+
+    @hoad.primitive(vjp=lambda g, p, x: (g,))
+    def countdown(x: Any) -> Any:
+        return float(x) if not programs or x <= 0 else x + programs[0].evaluate(x - 1.0)
+
+    programs: list[Program] = []
+    programs.append(hoad.record(lambda x: countdown(x) * 1.0, 1.0))
+    assert programs[0].evaluate(4.0) == 4 + 3 + 2 + 1
 
 
 def test_nothing_recorded_is_ever_changed() -> None:

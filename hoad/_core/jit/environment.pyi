@@ -1,7 +1,7 @@
 """What a function read besides its arguments, and whether it is still so."""
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any, Final, final
 
 from typing_extensions import Self
 
@@ -15,6 +15,7 @@ def found_at(kind: str, owner: Any, key: Any) -> Any: ...
 def holds_now(guard: tuple[str, Any, Any, Any, str]) -> bool: ...
 def put_at(kind: str, owner: Any, key: Any, value: Any) -> None: ...
 
+@final
 class Environment:
     """What was read, as it was."""
 

@@ -7,6 +7,8 @@ run.
 
 import numpy as np
 
+cimport cython
+
 from cpython.object cimport PyObject
 from libc.stdint cimport uint64_t
 from libc.string cimport memcmp
@@ -38,6 +40,7 @@ cdef extern from "Python.h":
     int PyObject_GenericSetAttr(object, object, object) except -1
     PyObject* _PyType_Lookup(PyTypeObject*, PyObject*) noexcept
     double PyFloat_AS_DOUBLE(object) noexcept
+    char* PyBytes_AS_STRING(object) noexcept
 
 cdef extern from *:
     """
@@ -76,7 +79,7 @@ cdef enum GuardKind:
     LIST            # all items
     MAPPING         # all items of a dict, in their order
     CONTENT         # all items of a set, a deque and the like
-    ARRAY           # shape, dtype and all bytes
+    ARRAY           # shape, dtype and all bytes; the key is the object of `bytes` that they lie in, if any
     LAYOUT          # shape and dtype
     FLAGS           # flags and strides of an array
     CACHE           # items of a dict that only grows, in their order, whatever came after them
@@ -103,6 +106,7 @@ ABSENT = _Absent()
 cdef PyObject* NOTHING = <PyObject*>ABSENT
 
 
+@cython.final
 cdef class Environment:
     """What was read, as it was."""
 
@@ -115,7 +119,10 @@ cdef class Environment:
         if self.watches == NULL:
             raise MemoryError
         for k in range(self.size):
-            kind, owner, key, expected, _ = self.alive[k]
+            kind, owner, key, expected, name = self.alive[k]
+            if kind == "array":
+                key = memory_of(owner)
+                self.alive[k] = kind, owner, key, expected, name
             self.watches[k].kind = KINDS[kind]
             self.watches[k].owner = <PyObject*>owner
             self.watches[k].key = <PyObject*>key
@@ -325,16 +332,23 @@ cdef bint all_same(PyObject* found, PyObject* expected) except -1:
     return True
 
 
-cdef bint holds(ValueGuard* w) except -1:
-    """Whether a guard finds what was there."""
-    if w.kind == ITEMS or w.kind == CLASS:
-        return holds_versioned(w)
+cdef inline bint holds(ValueGuard* w) except -1:
+    """Whether a guard finds what was there; for most of them, one look tells."""
+    if w.kind == ITEMS:
+        return (w.version != 0 and HOAD_DICT_VERSION(w.owner) == w.version) or holds_keys(w)
+    if w.kind == CLASS:
+        return (w.version != 0 and HOAD_CLASS_VERSION(w.owner) == w.version) or holds_keys(w)
     if w.kind == CELL:
-        return is_same(PyCell_GET(w.owner), w.expected)
+        return PyCell_GET(w.owner) == w.expected or is_same(PyCell_GET(w.owner), w.expected)
     if w.kind == TYPE:
         return <PyObject*>Py_TYPE(w.owner) == w.expected
     if w.kind == FUNCTION:
         return holds_function(w)
+    return holds_content(w)
+
+
+cdef bint holds_content(ValueGuard* w) except -1:
+    """`holds` for what takes longer."""
     if w.kind == ATTRIBUTES:
         return holds_attributes(w)
     if w.kind == LIST:
@@ -347,7 +361,7 @@ cdef bint holds(ValueGuard* w) except -1:
         items = tuple(<object>w.owner)
         return all_same(<PyObject*>items, w.expected)
     if w.kind == ARRAY:
-        return has_layout(w) and same_bytes(<object>w.owner, <object>w.expected)
+        return has_layout(w) and holds_array(w)
     if w.kind == LAYOUT:
         return has_layout(w)
     if w.kind == FLAGS:
@@ -369,20 +383,53 @@ cdef bint has_layout(ValueGuard* w) except -1:
     return <object>cnp.PyArray_DESCR(a) is <object>cnp.PyArray_DESCR(b) or (<object>a).dtype == (<object>b).dtype
 
 
-cdef bint holds_function(ValueGuard* w) except -1:
+cdef bint holds_array(ValueGuard* w) except -1:
+    """Whether an array of the expected layout has the expected bytes; once, where they lie in an object of `bytes`.
+
+    The guard holds that object, so that no other memory has its address.
+    """
+    cdef cnp.ndarray array = <cnp.ndarray>w.owner
+    cdef uint64_t at = <uint64_t>cnp.PyArray_DATA(array)
+    cdef bint is_row = cnp.PyArray_IS_C_CONTIGUOUS(array)
+    if is_row and at == w.version and at != 0:
+        return True
+    if not same_bytes(array, <object>w.expected):
+        return False
+    w.version = at if is_row and lies_in(array, <object>w.key) else 0
+    return True
+
+
+cdef object memory_of(object array):
+    """The object of `bytes` in which an array of NumPy's class lies, or None. Nobody can write to that."""
+    while type(array) is np.ndarray:
+        array = array.base
+    if type(array) is memoryview:
+        array = array.obj
+    return array if type(array) is bytes else None
+
+
+cdef bint lies_in(cnp.ndarray array, object memory) except -1:
+    """Whether a contiguous array lies within an object of `bytes`."""
+    cdef char* start
+    cdef char* data = <char*>cnp.PyArray_DATA(array)
+    if memory is None:
+        return False
+    start = PyBytes_AS_STRING(memory)
+    return start <= data and data + cnp.PyArray_NBYTES(array) <= start + len(<bytes>memory)
+
+
+cdef inline bint holds_function(ValueGuard* w) except -1:
     cdef PyObject* defaults = PyFunction_GET_DEFAULTS(w.owner)
     cdef PyObject* keywords = PyFunction_GET_KW_DEFAULTS(w.owner)
     return (PyFunction_GET_CODE(w.owner) == PyTuple_GET_ITEM(w.expected, 0)
-            and is_same(NOTHING if defaults == NULL else defaults, PyTuple_GET_ITEM(w.expected, 1))
+            and is_same(defaults, PyTuple_GET_ITEM(w.expected, 1))
             and (NOTHING if keywords == NULL else keywords) == PyTuple_GET_ITEM(w.expected, 2))
 
 
-cdef bint holds_versioned(ValueGuard* w) except -1:
-    """Whether a dict or a class has what it had; nothing is looked up in one that has not changed since."""
+cdef bint holds_keys(ValueGuard* w) except -1:
+    """Whether a dict or a class that may have changed since has what it had."""
     cdef uint64_t version = HOAD_DICT_VERSION(w.owner) if w.kind == ITEMS else HOAD_CLASS_VERSION(w.owner)
     cdef Py_ssize_t k
-    if version == w.version and version != 0:
-        return True
     for k in range(PyTuple_GET_SIZE(w.key)):
         if not holds_key(w, k):
             return False

@@ -4,7 +4,7 @@ from cpython.object cimport PyObject
 
 cimport numpy as cnp
 
-from hoad._core.runtime.engine cimport Lowered, Registers
+from hoad._core.runtime.executable cimport Executable, Workspace
 from hoad._core.graph.tape cimport AbstractValue, int32_t, int64_t
 from hoad._core.jit.draws cimport Draws
 from hoad._core.jit.effects cimport Effects
@@ -23,6 +23,7 @@ cdef struct ArgumentPlace:              # what a signature takes in one place, o
     int kind
     int ndim
     int type_number
+    int64_t nbytes
     void* cls                   # of what has no axes: code may ask for it
     int first                   # the first place at which the same array stands: code may ask if one is the other
     cnp.npy_intp dims[MOST_AXES]
@@ -34,42 +35,27 @@ cdef class Zeros:               # what tells whether an array holds the zeros of
 
     cdef bint are_in(self, object recorded, object out) except -1
 
-cdef class Workspace:                # the memory of one run
-    cdef char* memory
-    cdef int64_t size
-    cdef Registers work
-    cdef list held              # the inputs as arrays; those of numbers are its own
-
-cdef class CompiledTrace:
+cdef class CompiledTrace(Executable):
     cdef readonly object program
     cdef readonly Environment environment
     cdef readonly list live         # arrays that it captured and reads as they are: the last inputs of the program
-    cdef readonly object arrange    # makes what the function gives of the values, or None where that is one value
     cdef object into                # writes what the function gives to arrays, or says why it cannot be written there
     cdef bint has_constants         # numbers that no run computes are among what it gives
-    cdef Lowered lowered
     cdef int epoch                  # of the rules that it was recorded with
     cdef ArgumentPlace* targets             # of each output
-    cdef Workspace free_workspace                 # a workspace that nobody uses, and more of them
-    cdef list workspaces
     cdef int32_t threads            # that a run may use; 0 for as many as may be
-    cdef bint is_long               # a run takes long enough to release the GIL, and to spare copies of results
     cdef bint may_stop              # a run may end before its results are there
     cdef int32_t blank              # the register of zeros that may be in `out` already, or -1
     cdef Zeros zeros                # whether they are, or None
     cdef readonly Effects effects   # what the function does besides computing, or None
     cdef readonly Draws draws       # random numbers that are drawn at each run, its last inputs, or None
-    cdef int32_t n_results          # outputs that the function gives; what others are for is among its effects
 
     cdef bint is_plain(self) noexcept
-    cdef bint place_draws(self, list held) except -1
+    cdef int place_draws(self, Workspace workspace) except -1
     cdef object finish(self, Workspace workspace, object out, list made, bint is_there, bint only_computes)
-    cdef Workspace enter(self)
-    cdef int leave(self, Workspace workspace) except -1
     cdef int run(self, Workspace workspace, bint is_over) except -1
     cdef bint run_into(self, Workspace workspace, object out) except -1
     cdef bint fits(self, object out) except -1
-    cdef object values(self, Workspace workspace, list made)
     cdef object write(self, Workspace workspace, object out)
 
 cdef class CallSignature:
@@ -79,6 +65,8 @@ cdef class CallSignature:
     cdef list classes               # of the arguments, which places name
     cdef list firsts                # where the same array stands first, of each place
     cdef readonly object form       # what is compared besides: None for arguments by position, without containers
+    cdef tuple names                # of those by keyword
+    cdef list patterns              # of each argument: None, or the container that it is
     cdef public list recorded       # those of them used last come first
     cdef readonly object refusal    # why nothing more is recorded, or None
     cdef Environment standing       # what that rests on, or None where it is for good
@@ -93,12 +81,16 @@ cdef class CallSignature:
     cdef public CompiledTrace latest     # the one used last
 
     cdef bint fits(self, PyObject** args, Py_ssize_t n) except -1
+    cdef bint fits_form(self, PyObject** args, Py_ssize_t n, PyObject* names, Py_ssize_t out_at,
+                        list leaves) except -1
+    cdef bint take(self, object pattern, PyObject* x, list leaves) except -1
+    cdef bint fits_at(self, int k, PyObject** leaves) except -1
     cdef bint fits_one(self, int k, PyObject* x) except -1
-    cdef int place(self, CompiledTrace recorded, list held, PyObject** args) except -1
+    cdef int place(self, CompiledTrace recorded, Workspace workspace, PyObject** args) except -1
     cdef bint is_refused(self) except -1
     cdef bint has_changed(self, Environment environment) except -1
-    cdef bint is_input(self, int k) noexcept
     cdef object replay(self, PyObject** args, object out)
+    cdef object replay_latest(self, CompiledTrace recorded, PyObject** args, Py_ssize_t n, object out)
     cdef object attempt(self, CompiledTrace recorded, PyObject** args, object out)
 
 cdef class Jitted:
@@ -108,8 +100,7 @@ cdef class Jitted:
     cdef readonly object driver
     cdef bint takes_out             # arrays to write to, by the keyword `out`
 
-    cdef CallSignature signature_of(self, PyObject** args, Py_ssize_t n)
+    cdef CallSignature signature_of(self, PyObject** args, Py_ssize_t n, PyObject* names, Py_ssize_t out_at,
+                                    list leaves)
 
-cdef int copy_out(Lowered program, Workspace workspace, int32_t k, cnp.ndarray out) except -1
-cdef bint is_watched() except -1
 cdef int let_vectorcall(type cls, Py_ssize_t offset) except -1

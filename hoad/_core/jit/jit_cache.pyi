@@ -11,10 +11,8 @@ from hoad._core.jit.draws import Draw, Draws
 from hoad._core.jit.effects import Effects
 from hoad._core.jit.environment import Environment
 from hoad._core.runtime.engine import Lowered
+from hoad._core.runtime.executable import Executable
 from hoad._core.trace.context import WATCHERS as WATCHERS
-
-class Workspace:
-    """The memory of one run."""
 
 @final
 class Zeros:
@@ -25,7 +23,8 @@ class Zeros:
 
     def other(self) -> None: ...
 
-class CompiledTrace:
+@final
+class CompiledTrace(Executable):
     """A program that was recorded for a signature, and the environment that its function read."""
 
     def __init__(
@@ -53,9 +52,8 @@ class CompiledTrace:
     def environment(self) -> Environment: ...
     @property
     def live(self) -> list[Any]: ...
-    @property
-    def arrange(self) -> Callable[[list[Any]], Any] | None: ...
 
+@final
 class CallSignature:
     """Which arguments were given: numbers, arrays of which shapes and dtypes, and which other objects."""
 
@@ -88,6 +86,7 @@ class CallSignature:
     def given(self, leaves: list[Any], form: Any, firsts: list[int]) -> bool: ...
     def given_at(self, k: int, leaf: Any) -> bool: ...
 
+@final
 class Jitted:
     """A function that is recorded at its first call for each signature, and replayed at the others: see `hoad.jit`."""
 

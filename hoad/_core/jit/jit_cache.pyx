@@ -13,19 +13,19 @@ cimport cython
 
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_DECREF
 from libc.string cimport memmove, memset
 
 cimport numpy as cnp
 
-from hoad._core.base.blocks cimport give, take
 from hoad._core.runtime.engine cimport GUARD_FAILED, Lowered, Output
+from hoad._core.runtime.executable cimport Executable, Workspace, is_ready, place_ready
 from hoad._core.ops.plan cimport FAILED_WITHIN
 from hoad._core.graph.primitive cimport EPOCH
 from hoad._core.graph.tape cimport AVAL_BOOL, AVAL_FLOAT, AbstractValue, aval_of
 from hoad._core.jit.draws cimport Draws, go_back
 from hoad._core.jit.effects cimport Effects
 from hoad._core.jit.environment cimport Environment, same
+from hoad._core.trace.context cimport Watchers
 
 from hoad._core.trace.context import WATCHERS
 
@@ -45,27 +45,31 @@ cdef extern from "Python.h":
     void* PyVectorcall_Call
     ctypedef struct PyTupleObject:
         PyObject** ob_item
-    int PyContextVar_Get(PyObject*, PyObject*, PyObject**) except -1
-    bint PyFloat_CheckExact(PyObject*) noexcept
-    double PyFloat_AS_DOUBLE(PyObject*) noexcept
+    ctypedef struct PyListObject:
+        PyObject** ob_item
+    int PyDict_Next(PyObject*, Py_ssize_t*, PyObject**, PyObject**) noexcept
+    Py_ssize_t PyList_GET_SIZE(PyObject*) noexcept
+    Py_ssize_t PyObject_Size(PyObject*) except -1
     object PyObject_Vectorcall(object, PyObject**, size_t, PyObject*)
     PyObject* PyTuple_GET_ITEM(PyObject*, Py_ssize_t) noexcept
     Py_ssize_t PyTuple_GET_SIZE(PyObject*) noexcept
     PyTypeObject* Py_TYPE(PyObject*) noexcept
     PyObject* PyList_GET_ITEM(PyObject*, Py_ssize_t) noexcept
 
-cdef enum:
+cdef enum RunResult:
     DONE = 0
     OTHER_BRANCH = 1
     RAISED = 2
 
+cdef enum:
+    DEEPEST = 32        # containers in one another, which are taken apart by calls in calls
     MOST_ASKED = 8      # refusals of one signature, of which the last is for good
 
-    LONG = 4000         # numbers from which on a run is worth letting other threads in
-
 cdef type ndarray = np.ndarray
+cdef Watchers watchers = WATCHERS
 cdef object NEXT = object()     # nothing recorded fits
 cdef object FAILED = object()   # what was recorded raises
+cdef object UNKNOWN = object()  # a container that is taken apart by Python
 
 
 # ---- what was recorded ----------------------------------------------------------------------------------------------
@@ -90,14 +94,8 @@ cdef class Zeros:
         return found
 
 
-cdef class Workspace:
-    """The memory of one run, which holds the GIL and so needs no lock, as a `Space` of the runtime does."""
-
-    def __dealloc__(self):
-        give(self.memory, self.size)
-
-
-cdef class CompiledTrace:
+@cython.final
+cdef class CompiledTrace(Executable):
     """A program that was recorded for a signature, and the environment that its function read."""
 
     def __init__(self, program, Lowered lowered not None, Environment environment not None, list live not None,
@@ -105,27 +103,26 @@ cdef class CompiledTrace:
                  int32_t n_results=-1, Draws draws=None):
         """`live` are the arrays that are the last inputs of the program but for what it draws."""
         cdef int32_t k
+        Executable.__init__(self, lowered, arrange)
+        self.most_kept = lowered.workspace_size(1)
         self.program = program
-        self.lowered = lowered
         self.environment = environment
         self.live = live
-        self.arrange = arrange
         self.into = into
         self.has_constants = has_constants
         self.threads = threads
-        self.workspaces = []
         self.epoch = EPOCH
         self.targets = <ArgumentPlace*>PyMem_RawMalloc(max(1, lowered.n_outputs) * sizeof(ArgumentPlace))
         if self.targets == NULL:
             raise MemoryError
         for k in range(lowered.n_outputs):
             describe(&self.targets[k], aval_of(lowered.outputs[k].aval))
-        self.is_long = lowered.numbers() > LONG or lowered.worth > 1
         self.may_stop = lowered.may_fail()
         self.zeros = zeros
         self.effects = effects
         self.draws = draws
-        self.n_results = lowered.n_outputs if n_results < 0 else n_results
+        if n_results >= 0:
+            self.n_results = n_results
         self.blank = -1
         if zeros is not None and self.n_results == 1:
             self.blank = lowered.blank_below(lowered.outputs[0].register)
@@ -133,53 +130,12 @@ cdef class CompiledTrace:
     def __dealloc__(self):
         PyMem_RawFree(self.targets)
 
-    cdef Workspace enter(self):
-        """A workspace that nobody uses."""
-        cdef Workspace workspace = self.free_workspace
-        cdef int32_t k
-        cdef AbstractValue aval
-        if workspace is not None:
-            self.free_workspace = None
-            return workspace
-        if self.workspaces:
-            return <Workspace>self.workspaces.pop()
-        workspace = Workspace.__new__(Workspace)
-        workspace.size = self.lowered.workspace_size(1)
-        workspace.memory = <char*>take(workspace.size)
-        if workspace.memory == NULL:
-            workspace.size = 0
-            raise MemoryError(f"no memory for a workspace of {self.lowered.workspace_size(1)} bytes")
-        self.lowered.lay_out(workspace.memory, 1, &workspace.work)
-        workspace.held = []
-        for k in range(self.lowered.n_inputs):
-            aval = aval_of(self.lowered.inputs[k].aval)
-            workspace.held.append(np.zeros((), np.float64) if aval.number <= AVAL_BOOL else None)
-        return workspace
-
-    cdef int leave(self, Workspace workspace) except -1:
-        """Keep a workspace for the next run, without the arrays that it was given."""
-        cdef int32_t k
-        for k in range(self.lowered.n_inputs):
-            if self.lowered.inputs[k].aval > AVAL_BOOL:
-                workspace.held[k] = None
-        if self.free_workspace is None:
-            self.free_workspace = workspace
-        else:
-            self.workspaces.append(workspace)
-        return 0
-
     cdef int run(self, Workspace workspace, bint is_over) except -1:
         """Run the program on what the workspace holds; `is_over` if the result is made where its zeros are already."""
         cdef int code
-        self.lowered.place_inputs(workspace.held, &workspace.work)
         if is_over and self.blank >= 0:
             workspace.work.uniform[self.blank].o = workspace.work.uniform[self.lowered.outputs[0].register].o
-        workspace.work.threads = self.lowered.threads(self.threads)
-        if self.is_long:
-            with nogil:
-                code = self.lowered.interpret(&workspace.work)
-        else:
-            code = self.lowered.interpret(&workspace.work)
+        code = self.interpret(workspace)
         if not code:
             return DONE
         if code == GUARD_FAILED or code == FAILED_WITHIN:
@@ -194,7 +150,7 @@ cdef class CompiledTrace:
 
     cdef bint run_into(self, Workspace workspace, object out) except -1:
         """Let the one result be made where it is asked for, if a run cannot end early and reads nothing there."""
-        cdef int32_t register
+        cdef int32_t k, register
         if self.may_stop or not self.is_long or self.targets[0].kind != ARRAY or not self.fits(out):
             return False
         if type(out) is tuple or not is_ready(<cnp.ndarray>out):
@@ -202,8 +158,10 @@ cdef class CompiledTrace:
         register = self.lowered.outputs[0].register
         if self.lowered.uniform[register] <= 0:
             return False
-        for held in workspace.held:
-            if overlap(<cnp.ndarray>held, <cnp.ndarray>out):
+        for k in range(self.lowered.n_inputs):
+            if self.lowered.inputs[k].aval > AVAL_BOOL and overlap(
+                    <char*>workspace.work.uniform[self.lowered.inputs[k].register].o,
+                    aval_of(self.lowered.inputs[k].aval), <cnp.ndarray>out):
                 return False
         workspace.work.uniform[register].o = <PyObject*>cnp.PyArray_DATA(<cnp.ndarray>out)
         return True
@@ -223,37 +181,20 @@ cdef class CompiledTrace:
                 return False
         return True
 
-    cdef object values(self, Workspace workspace, list made):
-        """What the function gives, of the arrays that were made for it if there are any."""
-        cdef int32_t k
-        if made is None:
-            made = [None] * self.lowered.n_outputs if self.arrange is not None else None
-        if made is None:
-            return self.lowered.result(&self.lowered.outputs[0], &workspace.work)
-        for k in range(self.lowered.n_outputs):
-            if made[k] is None:
-                made[k] = self.lowered.result(&self.lowered.outputs[k], &workspace.work)
-        if self.arrange is None:
-            return made[0]
-        if self.arrange is tuple and self.n_results == len(made):
-            return tuple(made)
-        return self.arrange(made if self.n_results == len(made) else made[:self.n_results])
-
     cdef bint is_plain(self) noexcept:
         """Whether a run is short, and all it does is to give one result."""
         return (self.effects is None and not self.is_long and self.zeros is None and self.n_results == 1
                 and not self.live and self.draws is None and self.lowered.n_outputs == 1)
 
-    cdef bint place_draws(self, list held) except -1:
-        """Let the last inputs be random numbers that are drawn now; False for such of another shape."""
-        cdef Py_ssize_t k
-        cdef Py_ssize_t first = self.lowered.n_inputs - self.draws.size
+    cdef int place_draws(self, Workspace workspace) except -1:
+        """Let the last inputs be random numbers that are drawn now."""
+        cdef int32_t k
+        cdef int32_t first = self.lowered.n_inputs - <int32_t>self.draws.size
         for k in range(self.draws.size):
             made = self.draws.draw(k)
-            if np.shape(made) != aval_of(self.lowered.inputs[first + k].aval).shape:
-                return False
-            place_one(self.lowered, held, first + k, <PyObject*>made)
-        return True
+            workspace.held.append(made)
+            self.place(workspace, first + k, <PyObject*>made)
+        return 0
 
     cdef object finish(self, Workspace workspace, object out, list made, bint is_there, bint only_computes):
         """What a run gives, in `out` if it `is_there`; and do what else the function does."""
@@ -263,9 +204,9 @@ cdef class CompiledTrace:
         if self.effects is not None and self.effects.needs_values and made is None:
             made = [None] * self.lowered.n_outputs
         if out is None:
-            found = self.values(workspace, made)
+            found = self.result(workspace, made)
         elif made is not None:
-            self.values(workspace, made)
+            self.all_values(workspace, made)
         if self.effects is not None and not only_computes:
             self.effects.apply(made)
         return found
@@ -274,9 +215,9 @@ cdef class CompiledTrace:
         """Write what the function gives to arrays."""
         cdef int32_t k
         if not self.fits(out):
-            return self.into(out, self.values(workspace, None))
+            return self.into(out, self.result(workspace, None))
         if type(out) is not tuple:
-            copy_out(self.lowered, workspace, 0, <cnp.ndarray>out)
+            copy_out(self, workspace, 0, <cnp.ndarray>out)
             return out
         given = {}          # what lies in an argument, which an output before it may be written over
         for k in range(self.n_results):
@@ -287,7 +228,7 @@ cdef class CompiledTrace:
             if k in given:
                 (<object>PyTuple_GET_ITEM(<PyObject*>out, k))[...] = given[k]
             else:
-                copy_out(self.lowered, workspace, k, <cnp.ndarray>PyTuple_GET_ITEM(<PyObject*>out, k))
+                copy_out(self, workspace, k, <cnp.ndarray>PyTuple_GET_ITEM(<PyObject*>out, k))
         return out
 
 
@@ -297,20 +238,22 @@ cdef bint can_be_written(ArgumentPlace* target, PyObject* out) noexcept:
         cnp.PyArray_ISWRITEABLE(<cnp.ndarray>out))
 
 
-cdef int copy_out(Lowered program, Workspace workspace, int32_t k, cnp.ndarray out) except -1:
+cdef int copy_out(CompiledTrace recorded, Workspace workspace, int32_t k, cnp.ndarray out) except -1:
     """Copy an output to an array that fits."""
-    cdef Output* output = &program.outputs[k]
+    cdef Output* output = &recorded.lowered.outputs[k]
     if output.aval == AVAL_FLOAT and is_ready(out):
         (<double*>cnp.PyArray_DATA(out))[0] = workspace.work.uniform[output.register].d
     elif output.aval == AVAL_BOOL or not is_ready(out):
-        (<object>out)[...] = program.result(output, &workspace.work)
+        (<object>out)[...] = recorded.lowered.result(output, &workspace.work)
     else:
-        memmove(cnp.PyArray_DATA(out), <char*>workspace.work.uniform[output.register].o, cnp.PyArray_NBYTES(out))
+        memmove(cnp.PyArray_DATA(out), <char*>workspace.work.uniform[output.register].o,
+                recorded.targets[k].nbytes)
     return 0
 
 
 # ---- what it was recorded for ---------------------------------------------------------------------------------------
 
+@cython.final
 cdef class CallSignature:
     """Which arguments were given: numbers, arrays of which shapes and dtypes, and which other objects."""
 
@@ -325,6 +268,9 @@ cdef class CallSignature:
         self.size = len(kinds)
         self.fixed = fixed
         self.form = form
+        if form is not None:
+            self.names, structures = form
+            self.patterns = [None if structure is None else pattern_of(structure) for structure in structures]
         self.recorded = []
         self.reasons = []
         self.draws = []
@@ -357,16 +303,77 @@ cdef class CallSignature:
         return bool(self.fits_one(k, <PyObject*>leaf))
 
     cdef bint fits(self, PyObject** args, Py_ssize_t n) except -1:
+        """Whether these arguments by position, without containers, are what it is for."""
         cdef int k
         if n != self.size or self.form is not None:
             return False
         for k in range(self.size):
-            if not self.fits_one(k, args[k]):
-                return False
-            if self.places[k].kind < FIXED and type(<object>args[k]) is ndarray and (
-                    self.places[k].first != first_of(args, k)):
+            if not self.fits_at(k, args):
                 return False
         return True
+
+    cdef bint fits_form(self, PyObject** args, Py_ssize_t n, PyObject* names, Py_ssize_t out_at,
+                        list leaves) except -1:
+        """Whether arguments are what it is for that are given by name, `out` apart, or hold containers.
+
+        Their leaves are put into a list, which keeps them alive: another thread may empty the containers.
+        """
+        cdef Py_ssize_t n_names = 0 if names == NULL else PyTuple_GET_SIZE(names)
+        cdef Py_ssize_t given = n + n_names - (out_at >= 0)
+        cdef Py_ssize_t at = n
+        cdef Py_ssize_t k
+        if self.form is None or given != len(self.patterns) or given - n != len(self.names):
+            return False
+        if PyList_GET_SIZE(<PyObject*>leaves):
+            leaves.clear()
+        for k in range(n):
+            if not self.take(self.patterns[k], args[k], leaves):
+                return False
+        for k in range(n_names):
+            if k == out_at:
+                continue
+            if not is_key(PyTuple_GET_ITEM(names, k), PyTuple_GET_ITEM(<PyObject*>self.names, at - n)):
+                return False
+            if not self.take(self.patterns[at], args[n + k], leaves):
+                return False
+            at += 1
+        return True
+
+    cdef bint take(self, object pattern, PyObject* x, list leaves) except -1:
+        """Add the leaves of an argument, if it has this pattern and they are what is expected."""
+        cdef Py_ssize_t k = PyList_GET_SIZE(<PyObject*>leaves)
+        cdef Py_ssize_t at = 0
+        cdef PyObject* key
+        cdef PyObject* value
+        cdef tuple keys
+        cdef list parts
+        if pattern is None:
+            leaves.append(<object>x)
+            return self.fits_at(k, (<PyListObject*>leaves).ob_item)
+        if pattern is UNKNOWN:
+            return False
+        cls, keys, parts = <tuple>pattern
+        if type(<object>x) is not cls or PyObject_Size(x) != len(keys):
+            return False
+        for k in range(len(keys)):
+            if cls is tuple:
+                value = PyTuple_GET_ITEM(x, k)
+            elif cls is list:
+                value = PyList_GET_ITEM(x, k)
+            else:
+                PyDict_Next(x, &at, &key, &value)
+                if not is_key(key, PyTuple_GET_ITEM(<PyObject*>keys, k)):
+                    return False
+            if not self.take(parts[k], value, leaves):
+                return False
+        return True
+
+    cdef inline bint fits_at(self, int k, PyObject** leaves) except -1:
+        """Whether leaf k is what its place takes, and no array that stands elsewhere before."""
+        if not self.fits_one(k, leaves[k]):
+            return False
+        return self.places[k].kind >= FIXED or type(<object>leaves[k]) is not ndarray or (
+            self.places[k].first == first_of(leaves, k))
 
     cdef inline bint fits_one(self, int k, PyObject* x) except -1:
         """Whether an argument is what its place takes."""
@@ -380,16 +387,17 @@ cdef class CallSignature:
             return True
         return place.kind == STATIC and is_equal(<object>x, <object>PyTuple_GET_ITEM(<PyObject*>self.fixed, k))
 
-    cdef int place(self, CompiledTrace recorded, list held, PyObject** args) except -1:
+    cdef int place(self, CompiledTrace recorded, Workspace workspace, PyObject** args) except -1:
         """Let the inputs of a program be these arguments."""
         cdef int k
         cdef int at = 0
         for k in range(self.size):
             if self.places[k].kind < FIXED:
-                place_one(recorded.lowered, held, at, args[k])
+                if not place_ready(recorded.lowered, &workspace.work, at, args[k]):
+                    recorded.place(workspace, at, args[k])
                 at += 1
         for k in range(len(recorded.live)):
-            place_one(recorded.lowered, held, at + k, <PyObject*>recorded.live[k])
+            recorded.place(workspace, at + k, <PyObject*>recorded.live[k])
         return 0
 
     def refuse(self, str why not None, Environment standing):
@@ -435,6 +443,22 @@ cdef class CallSignature:
                 return found
         return NEXT
 
+    cdef object replay_latest(self, CompiledTrace recorded, PyObject** args, Py_ssize_t n, object out):
+        """What a plain recording that was the latest writes to an array; None where it does not hold any more."""
+        cdef Workspace workspace
+        cdef bint is_done
+        if is_watched() or recorded is not self.latest or recorded.epoch != EPOCH or not self.fits(args, n):
+            return None
+        if self.has_changed(recorded.environment) or not recorded.fits(out):
+            return None
+        workspace = recorded.enter(1)
+        self.place(recorded, workspace, args)
+        is_done = recorded.run(workspace, False) == DONE
+        if is_done:
+            copy_out(recorded, workspace, 0, <cnp.ndarray>out)
+        recorded.leave(workspace, False)
+        return out if is_done else None
+
     cdef bint has_changed(self, Environment environment) except -1:
         """Whether something is not as it was when it was read; looked at as often as is asked for."""
         if self.every != 1:
@@ -451,24 +475,20 @@ cdef class CallSignature:
             return False
         return environment.first_change() >= 0
 
-    cdef bint is_input(self, int k) noexcept:
-        return self.places[k].kind < FIXED
-
     cdef object attempt(self, CompiledTrace recorded, PyObject** args, object out):
         """What a recording gives; `NEXT` if the function would take another branch, `FAILED` if it raises."""
-        cdef Workspace workspace = recorded.enter()
+        cdef Workspace workspace = recorded.enter(recorded.threads)
         cdef list made = None
         cdef bint is_there = False
         cdef bint is_over = False
         cdef int code = OTHER_BRANCH
         cdef list states = None         # of generators, where it may be that nothing is to be drawn
         try:
-            self.place(recorded, workspace.held, args)
+            self.place(recorded, workspace, args)
             if recorded.draws is not None:
                 if recorded.may_stop or self.only_computes:
                     states = recorded.draws.states()
-                if not recorded.place_draws(workspace.held):
-                    return NEXT
+                recorded.place_draws(workspace)
             if recorded.is_long and out is None:
                 made = recorded.lowered.place_outputs(&workspace.work)
             elif out is not None:
@@ -482,9 +502,25 @@ cdef class CallSignature:
         finally:
             if states is not None and (code != DONE or self.only_computes):
                 go_back(states)
-            if made is not None or is_there:    # the registers of results pointed to them
-                recorded.lowered.lay_out(workspace.memory, 1, &workspace.work)
-            recorded.leave(workspace)
+            recorded.leave(workspace, made is not None or is_there)
+
+
+cdef object pattern_of(structure):
+    """What a container is without its leaves, None for one of these, as nested (class, keys, patterns)."""
+    cdef list found = []
+    cdef list depths = []
+    for node in structure._nodes:
+        start = len(found) - (0 if node is None else len(node.keys))
+        depth = max(depths[start:], default=0) + 1
+        known = node is None or ((node.cls is tuple or node.cls is list or node.cls is dict) and depth < DEEPEST)
+        found[start:] = [UNKNOWN if not known else None if node is None else (node.cls, node.keys, found[start:])]
+        depths[start:] = [depth]
+    return found[0]
+
+
+cdef inline bint is_key(PyObject* x, PyObject* y) except -1:
+    """Whether two keys are one, or equal text: no code of the user's is run to find out."""
+    return x == y or (type(<object>x) is str and type(<object>y) is str and <str>x == <str>y)
 
 
 cdef inline int first_of(PyObject** args, int k) noexcept:
@@ -496,11 +532,10 @@ cdef inline int first_of(PyObject** args, int k) noexcept:
     return k
 
 
-cdef bint overlap(cnp.ndarray x, cnp.ndarray y) noexcept:
-    """Whether contiguous arrays share memory."""
-    cdef char* a = <char*>cnp.PyArray_DATA(x)
-    cdef char* b = <char*>cnp.PyArray_DATA(y)
-    return a < b + cnp.PyArray_NBYTES(y) and b < a + cnp.PyArray_NBYTES(x)
+cdef bint overlap(char* x, AbstractValue aval, cnp.ndarray out):
+    """Whether an input at this address shares memory with a contiguous array."""
+    cdef char* y = <char*>cnp.PyArray_DATA(out)
+    return x < y + cnp.PyArray_NBYTES(out) and y < x + aval.size * aval.itemsize
 
 
 cdef int describe(ArgumentPlace* place, AbstractValue aval) except -1:
@@ -508,7 +543,8 @@ cdef int describe(ArgumentPlace* place, AbstractValue aval) except -1:
     cdef int d
     place.kind = NUMBER if aval.number == AVAL_FLOAT else ARRAY
     place.ndim = aval.ndim
-    place.type_number = (<cnp.dtype>aval.dtype).num
+    place.type_number = (<cnp.dtype>aval.dtype).type_num
+    place.nbytes = aval.size * aval.itemsize
     if aval.ndim > MOST_AXES:
         raise ShapeError(f"jit takes arrays of up to {<int>MOST_AXES} axes, but one of them has {aval.ndim}.")
     for d in range(aval.ndim):
@@ -532,25 +568,9 @@ cdef inline bint fits_array(ArgumentPlace* place, cnp.ndarray array) noexcept:
     return True
 
 
-cdef inline int place_one(Lowered program, list held, int at, PyObject* x) except -1:
-    """Let input `at` of a program be a number or an array."""
-    if program.inputs[at].aval <= AVAL_BOOL:
-        (<double*>cnp.PyArray_DATA(<cnp.ndarray>held[at]))[0] = (
-            PyFloat_AS_DOUBLE(x) if PyFloat_CheckExact(x) else <double><object>x)
-    elif type(<object>x) is ndarray and is_ready(<cnp.ndarray>x):
-        held[at] = <object>x
-    else:
-        held[at] = np.array(<object>x, aval_of(program.inputs[at].aval).dtype, order="C")
-    return 0
-
-
-cdef inline bint is_ready(cnp.ndarray array) noexcept:
-    """Whether a program can read an array where it lies."""
-    return cnp.PyArray_IS_C_CONTIGUOUS(array) and cnp.PyArray_ISALIGNED(array) and cnp.PyArray_ISNOTSWAPPED(array)
-
-
 # ---- calls ----------------------------------------------------------------------------------------------------------
 
+@cython.final
 cdef class Jitted:
     """A function that is recorded at its first call for each signature, and replayed at the others: see `hoad.jit`."""
 
@@ -621,8 +641,8 @@ cdef class Jitted:
 
         Notes
         -----
-        Units are those of the function. Cost: with one result into `out`, and arrays that need no conversion, the
-        arguments are placed once, so that a call of a few operations takes about 0.1 microseconds.
+        Units are those of the function. Cost: with one result into `out`, what was replayed last is not searched for,
+        so that a call of a few operations takes about 0.1 microseconds.
 
         Examples
         --------
@@ -651,13 +671,16 @@ cdef class Jitted:
         """
         return self.driver.program(self, args, kwargs)
 
-    cdef CallSignature signature_of(self, PyObject** args, Py_ssize_t n):
-        """The signature that arguments by position fit, or None."""
+    cdef CallSignature signature_of(self, PyObject** args, Py_ssize_t n, PyObject* names, Py_ssize_t out_at,
+                                    list leaves):
+        """The signature that arguments fit, or None; `leaves` for those in containers or by name, or None."""
         cdef CallSignature signature
+        cdef bint is_plain = names == NULL or PyTuple_GET_SIZE(names) == (out_at >= 0)
         cdef Py_ssize_t k
         for k in range(len(self.signatures)):
             signature = <CallSignature>self.signatures[k]
-            if signature.fits(args, n):
+            if (is_plain and signature.fits(args, n)) or (
+                    leaves is not None and signature.fits_form(args, n, names, out_at, leaves)):
                 if k:
                     self.signatures = [signature, *[other for other in self.signatures if other is not signature]]
                 return signature
@@ -677,41 +700,46 @@ cdef class Jitted:
 
 
 cdef object call(PyObject* this, PyObject** args, size_t nargsf, PyObject* names):
-    """A call with positional arguments, and perhaps `out`, is matched here; all others go to Python."""
+    """A call is matched here with those before; where none fits, it goes to Python."""
     cdef Jitted jitted = <Jitted>this
     cdef Py_ssize_t n = PyVectorcall_NARGS(nargsf)
     cdef Py_ssize_t n_names = 0 if names == NULL else PyTuple_GET_SIZE(names)
+    cdef Py_ssize_t out_at = -1         # among the names
     cdef Py_ssize_t k
     cdef CallSignature signature = None
     cdef object out = None
     cdef object found = None
-    cdef dict kwargs
-    if n_names == 1 and jitted.takes_out and <object>PyTuple_GET_ITEM(names, 0) == "out":
-        out = <object>args[n]
-        n_names = 0
-    if n_names == 0 and not is_watched():
-        signature = jitted.signature_of(args, n)
+    cdef list leaves = None
+    for k in range(n_names if jitted.takes_out else 0):
+        if <object>PyTuple_GET_ITEM(names, k) == "out":
+            out_at, out = k, <object>args[n + k]
+    if not is_watched():
+        if n_names > (out_at >= 0) or holds_container(args, n):
+            leaves = []
+        signature = jitted.signature_of(args, n, names, out_at, leaves)
         if signature is not None:
-            if out is None and not signature.recorded and signature.is_refused():
-                return PyObject_Vectorcall(jitted.__wrapped__, args, n, NULL)
-            found = signature.replay(args, out)
+            if out_at < 0 and not signature.recorded and signature.is_refused():
+                return PyObject_Vectorcall(jitted.__wrapped__, args, n, names)
+            found = signature.replay(args if signature.form is None else (<PyListObject*>leaves).ob_item, out)
             if found is not NEXT and found is not FAILED:
                 return found
-    kwargs = {<object>PyTuple_GET_ITEM(names, k): <object>args[n + k] for k in range(n_names)}
-    if n_names and jitted.takes_out:
-        out = kwargs.pop("out", None)
+    kwargs = {<object>PyTuple_GET_ITEM(names, k): <object>args[n + k] for k in range(n_names) if k != out_at}
     return jitted.driver.call(jitted, tuple([<object>args[k] for k in range(n)]), kwargs, out, signature,
                               found is FAILED)
 
 
+cdef inline bint holds_container(PyObject** args, Py_ssize_t n) noexcept:
+    """Whether a tuple, a list or a dict is among arguments."""
+    cdef Py_ssize_t k
+    for k in range(n):
+        if type(<object>args[k]) is tuple or type(<object>args[k]) is list or type(<object>args[k]) is dict:
+            return True
+    return False
+
+
 cdef bint is_watched() except -1:
     """Whether something looks at results in this context."""
-    cdef PyObject* found = NULL
-    cdef bint is_empty
-    PyContextVar_Get(<PyObject*>WATCHERS, NULL, &found)
-    is_empty = PyTuple_GET_SIZE(found) == 0
-    Py_DECREF(<object>found)
-    return not is_empty
+    return watchers.is_used and len(watchers.get()) > 0
 
 
 cdef int let_vectorcall(type cls, Py_ssize_t offset) except -1:

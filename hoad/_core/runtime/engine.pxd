@@ -1,3 +1,4 @@
+cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
 
 from hoad._core.graph.primitive cimport INFO, Scalar1, Scalar2
@@ -92,7 +93,9 @@ cdef class Lowered:
     cdef void lay_out(self, char* memory, int32_t lanes, Registers* work) noexcept nogil
     cdef void place_presets(self, Registers* work) noexcept nogil
     cdef int32_t blank_below(self, int32_t register) noexcept
+    cdef int check_count(self, Py_ssize_t given) except -1
     cdef list converted(self, list values, int32_t lanes)
+    cdef cnp.ndarray as_input(self, int32_t i, object value, int32_t lanes)
     cdef int place_inputs(self, list held, Registers* work) except -1
     cdef list place_outputs(self, Registers* work)
     cdef object result(self, Output* output, Registers* work)

@@ -263,32 +263,36 @@ cdef class Lowered:
 
     # ---- in and out
 
-    cdef list converted(self, list values, int32_t lanes):
-        """The inputs as contiguous arrays of their dtypes, checked for shape."""
-        cdef list held = []
-        cdef int32_t i
-        cdef AbstractValue aval
-        if len(values) != self.n_inputs:
+    cdef int check_count(self, Py_ssize_t given) except -1:
+        """Raise unless there are as many inputs."""
+        if given != self.n_inputs:
             raise ShapeError(
-                f"this program takes {counted(self.n_inputs, 'input')}, but {len(values)} "
-                f"{'was' if len(values) == 1 else 'were'} given. Give the arguments of the function, then the symbolic "
+                f"this program takes {counted(self.n_inputs, 'input')}, but {given} "
+                f"{'was' if given == 1 else 'were'} given. Give the arguments of the function, then the symbolic "
                 "seeds in the order they came."
             )
-        for i in range(self.n_inputs):
-            aval = aval_of(self.inputs[i].aval)
-            shape = aval.shape if self.inputs[i].register >= 0 else (lanes, *aval.shape)
-            value = values[i]
-            found = np.asarray(value)
-            if not np.can_cast(found.dtype, aval.dtype, "same_kind"):
-                raise DTypeError(f"input {i} of this program has dtype {aval.dtype}, but {found.dtype} was given.")
-            if found.shape != shape:
-                raise ShapeError(
-                    f"input {i} of this program was recorded with shape {shape}, but shape {found.shape} was given. "
-                    "A program is fixed to its shapes; record the function again."
-                )
-            dtype = np.float64 if aval.number <= AVAL_BOOL else aval.dtype
-            held.append(np.ascontiguousarray(found, dtype=dtype).reshape(shape))
-        return held
+        return 0
+
+    cdef list converted(self, list values, int32_t lanes):
+        """The inputs as contiguous arrays of their dtypes, checked for shape."""
+        cdef int32_t i
+        self.check_count(len(values))
+        return [self.as_input(i, values[i], lanes) for i in range(self.n_inputs)]
+
+    cdef cnp.ndarray as_input(self, int32_t i, object value, int32_t lanes):
+        """An input as a contiguous array of its dtype, checked for shape."""
+        cdef AbstractValue aval = aval_of(self.inputs[i].aval)
+        cdef tuple shape = aval.shape if self.inputs[i].register >= 0 else (lanes, *aval.shape)
+        found = np.asarray(value)
+        if not np.can_cast(found.dtype, aval.dtype, "same_kind"):
+            raise DTypeError(f"input {i} of this program has dtype {aval.dtype}, but {found.dtype} was given.")
+        if found.shape != shape:
+            raise ShapeError(
+                f"input {i} of this program was recorded with shape {shape}, but shape {found.shape} was given. "
+                "A program is fixed to its shapes; record the function again."
+            )
+        dtype = np.float64 if aval.number <= AVAL_BOOL else aval.dtype
+        return np.ascontiguousarray(found, dtype=dtype).reshape(shape)
 
     cdef int place_inputs(self, list held, Registers* work) except -1:
         cdef int32_t i, register
