@@ -21,7 +21,7 @@ import numpy as np
 from hoad._core.graph.primitive import Primitive
 from hoad._core.jit.capture_analysis import UNCHANGED, Untrackable, Walk
 from hoad._core.jit.code_names import reads_of
-from hoad._core.jit.environment import ABSENT, Environment, holds_now
+from hoad._core.jit.environment import ABSENT, Environment, holds_now, items_without
 from hoad._core.jit.jit_cache import Jitted
 from hoad._ops.primitives import DISPATCHED, known_primitive
 from hoad._program.program import Program
@@ -71,11 +71,16 @@ class Reader(Walk):
         Of arrays that are read live, only their shapes and dtypes; nothing of places that a replay writes to.
         """
         watches = {place: guard for place, guard in self.written.items() if guard[3] is not ABSENT} | self.watches
-        if any(type(watches[place][3]) not in UNCHANGED for place in written if place in watches):
+        items = any(place[0] == "item" and ("mapping", place[1], None) in watches for place in written)
+        if items or any(type(watches[place][3]) not in UNCHANGED for place in written if place in watches):
             reached = Reader(self.roots, self.codes, written).watches  # by other ways than what is written over
             watches = {place: guard for place, guard in watches.items() if place in reached or place in self.written}
         for place in written:
             watches.pop(place, None)
+        for key, (_, owner, _, _, name) in list(watches.items()):
+            put = tuple(k for kind, of, k in written if kind == "item" and of == id(owner))
+            if key[0] == "mapping" and put:
+                watches[key] = "mapping", owner, put, items_without(owner, put), name
         for array in live:
             key = "array", id(array), None
             layout = np.broadcast_to(np.empty((), array.dtype), array.shape)
@@ -111,7 +116,8 @@ class Reader(Walk):
             self.later(f"the default_factory of {name}", x.default_factory)
         for key, item in dict.items(x):
             self.later(name, key)
-            self.later(f"{name}[{key!r}]" if isinstance(key, (str, int)) else name, item)
+            if ("item", id(x), key) not in self.skipped:
+                self.later(f"{name}[{key!r}]" if isinstance(key, (str, int)) else name, item)
 
     def visit_proxy(self, name: str, x: types.MappingProxyType[Any, Any]) -> None:
         self.watch("content", x.items(), None, tuple(x.items()), name)

@@ -46,6 +46,7 @@ from hoad._core.trace.traced import graph_of, is_traced
 from hoad._jit.environment_reader import Reader
 from hoad._jit.escapes import Stores
 from hoad._jit.find_effects import Undone, find_effects
+from hoad._jit.place_accesses import Accesses
 from hoad._jit.rebinding import Rebinding, are_alike, rebinding_of
 from hoad._jit.refusals import message
 from hoad._jit.report import JitReport, report_of
@@ -133,8 +134,8 @@ def jit(
     Results are never stale. A recording is replayed only if the branches that f took, the numbers that it read by
     `hoad.value`, and everything it read besides its arguments (globals, closure cells, attributes, the items of
     containers, the contents of arrays) are unchanged. Otherwise f is recorded again, and the former recording is kept
-    for later. Counters that f only adds to, results that it stores in attributes or globals, and lists that it only
-    appends to are written at each replay. The page *What hoad sees* lists what cannot be seen.
+    for later. Numbers that f only adds to, results that it stores in attributes, globals or items of dicts, and lists
+    that it only appends to are written at each replay. The page *What hoad sees* lists what cannot be seen.
 
     If an argument is traced, as in ``hoad.hessian(hoad.jit(f))``, f runs without compilation.
 
@@ -616,19 +617,23 @@ class _Given:
         A rebinding enters no code that the function did not enter, of which the reader knows all.
         """
         told = reader if rebinding is None else Reader([], reader.codes)
-        trace = PlaceTrace(self.follows, reader) if self.follows else None
+        accesses = Accesses(self.follows, reader) if self.follows else None
+        trace = None if accesses is None else PlaceTrace(self.follows, accesses)
         with differentiating(nested=False) as d:
             d.graph.is_guarded = True
             inputs = self.entered(d)
             kept: list[str] = []
             written: list[tuple[Any, Any]] = []
+            appended: dict[int, int] = {}
 
             def look(known: list[Any], is_outer: bool) -> bool:
                 """Before a plain call: put back what is written, and find what is kept besides."""
                 if not is_outer and reader.changed():  # in the midst of the function
                     return False
-                if trace is not None and is_outer:
-                    trace.stop()
+                if is_outer:
+                    appended.update(watch.appended)
+                    if trace is not None:
+                        trace.stop()
                 written.extend(reader.put_back())
                 stores = Stores(d.graph, (), reader)
                 if d.alive > len({id(x) for x in (*known, *leaves_of(written)) if is_traced(x) and stores.is_own(x)}):
@@ -654,7 +659,11 @@ class _Given:
                 while written:
                     put(*written.pop())
             results = Results(d, returned)
-            found = find_effects(d, results, reader, trace)
+            if accesses is not None and trace is not None:
+                accesses.is_told = trace.is_set
+            found = find_effects(d, results, reader, accesses, appended or watch.appended)
+            if accesses is not None:
+                accesses.forget()
             operands = results.operands if isinstance(found, Undone) else found.operands
             values = d.compute(operands)
             effects = None if isinstance(found, Undone) or not found.effects else Effects(found.effects)

@@ -298,6 +298,7 @@ class Outer(Exception):
 
 
 cdef tuple CLEARED = (bytearray, collections.deque)
+cdef tuple CONTAINERS = (list, dict, collections.deque)
 # Containers that are compared as a whole.
 cdef frozenset WHOLE = frozenset(["list", "mapping", "content"])
 
@@ -318,8 +319,10 @@ def put(tuple guard not None, value):
     if kind == "list":
         (<list>owner)[:] = value
     elif kind == "mapping":
-        dict.clear(owner)
-        dict.update(owner, zip(value[::2], value[1::2]))
+        kind = collections.OrderedDict if isinstance(owner, collections.OrderedDict) else dict
+        kind.clear(owner)
+        for k in range(0, len(value), 2):
+            kind.__setitem__(owner, value[k], value[k + 1])
     elif kind == "array":
         if owner.flags.writeable and owner.shape == value.shape:
             owner[...] = value
@@ -349,9 +352,8 @@ cdef class Walk(EnteredCode):
     cdef readonly dict generators   # id: (name, generator of random numbers, its state)
     cdef readonly object refusal    # the first of what cannot be guarded
     cdef readonly bint has_begun    # whether code was entered
-    cdef set skipped                # (kind, id(owner), key) of places
-    cdef dict lists                 # id of a list: its name when it was met
-    cdef set aliases                # ids of those that were met by other names, too
+    cdef readonly set skipped       # (kind, id(owner), key) of places
+    cdef dict ways                  # id of a container: how often it was come to by a way that is no place of its own
     cdef dict library               # id: (code of Python's library that was entered, whether it reads by such names)
     cdef dict functions             # id of code: [(name, function)] met
     cdef dict methods               # id of code: [guard of the place in a class where it is found by Python itself]
@@ -382,7 +384,7 @@ cdef class Walk(EnteredCode):
         self.names, self.stored, self.values = set(), set(), set()
         self.codes, self.library, self.functions, self.methods, self.inner = dict(codes), {}, {}, {}, {}
         self.watches, self.written, self.met, self.generators = {}, {}, {}, {}
-        self.ahead, self.subjects, self.lists, self.aliases = [], [], {}, set()
+        self.ahead, self.subjects, self.ways = [], [], {}
         self.flags = self.asked()
 
     def walk(self, list roots not None):
@@ -523,8 +525,8 @@ cdef class Walk(EnteredCode):
         return found
 
     def is_aliased(self, x):
-        """Whether an object was come to by more than one way."""
-        return id(x) in self.aliases
+        """Whether a container was come to by other ways than by places that hold it."""
+        return self.ways.get(id(x), 0) != 0
 
     # ---- what was found
 
@@ -553,6 +555,8 @@ cdef class Walk(EnteredCode):
         """Compare what a place holds at each call, and visit that; not what a place holds that is only written to."""
         self.watch(kind, owner, key, held, name)
         if (kind, id(owner), key) not in self.skipped:
+            if issubclass(type(held), CONTAINERS):
+                self.ways[id(held)] = self.ways.get(id(held), 0) - 1
             self.later(name.removeprefix("the global ").partition(" in ")[0], held)
         return 0
 
@@ -569,12 +573,10 @@ cdef class Walk(EnteredCode):
             raise Untrackable(f"it may read {name}, a {kind.__name__}, which can change unseen")
         if id(kind) in PLAIN or x is ABSENT:
             return 0
+        if issubclass(kind, CONTAINERS):
+            self.ways[id(x)] = self.ways.get(id(x), 0) + 1
         if id(x) in self.met:
-            if kind is list and self.lists.get(id(x), name) != name:
-                self.aliases.add(id(x))
             return 0
-        if kind is list:
-            self.lists[id(x)] = name
         if has_fixed_names(kind) and isinstance(x, np.generic):
             return 0
         if isinstance(x, GETTERS):

@@ -74,7 +74,7 @@ cdef enum GuardKind:
     TYPE            # the class of an object
     FUNCTION        # code and defaults
     LIST            # all items
-    MAPPING         # all items of a dict, in their order
+    MAPPING         # all items of a dict, in their order, but those of some keys
     CONTENT         # all items of a set, a deque and the like
     ARRAY           # shape, dtype and all bytes
     LAYOUT          # shape and dtype
@@ -250,6 +250,11 @@ cdef int take_from(str kind, owner, key) except -1:
     except AttributeError:      # it is empty
         pass
     return 0
+
+
+def is_as_it_was(tuple guard not None):
+    """Whether the place of a guard holds what is expected."""
+    return same(found_at(guard[0], guard[1], guard[2]), guard[3])
 
 
 def holds_now(tuple guard not None):
@@ -436,7 +441,30 @@ cdef bint holds_list(ValueGuard* w) except -1:
 
 
 cdef bint holds_mapping(ValueGuard* w) except -1:
+    if w.key != <PyObject*>None:
+        items = items_without(<object>w.owner, <object>w.key)
+        return all_same(<PyObject*>items, w.expected)
     return 2 * PyDict_Size(w.owner) == PyTuple_GET_SIZE(w.expected) and has_items(w)
+
+
+cpdef tuple items_without(owner, tuple keys):
+    """Keys and values of a dict, one after the other, but those of some keys."""
+    cdef list found = []
+    cdef Py_ssize_t at = 0
+    cdef PyObject* key
+    cdef PyObject* value
+    while PyDict_Next(<PyObject*>owner, &at, &key, &value):
+        if not is_among_keys(key, <PyObject*>keys):
+            found += [<object>key, <object>value]
+    return tuple(found)
+
+
+cdef bint is_among_keys(PyObject* key, PyObject* keys) except -1:
+    cdef Py_ssize_t k
+    for k in range(PyTuple_GET_SIZE(keys)):
+        if is_same(key, PyTuple_GET_ITEM(keys, k)):
+            return True
+    return False
 
 
 cdef bint has_grown(ValueGuard* w) except -1:
