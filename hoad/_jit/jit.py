@@ -36,7 +36,7 @@ from hoad._core.graph.tape import AbstractValue, intern_aval
 from hoad._core.jit.bound_call import BoundCall
 from hoad._core.jit.capture_analysis import Outer, Untrackable, put
 from hoad._core.jit.effects import Effects, PlaceTrace, effects_done
-from hoad._core.jit.environment import Environment
+from hoad._core.jit.environment import PLACES, Environment, found_at
 from hoad._core.jit.jit_cache import CallSignature, CompiledTrace, Jitted, Zeros
 from hoad._core.record.recording import Recording, differentiating
 from hoad._core.trace.coerce import check_class, holds_traced
@@ -60,6 +60,7 @@ from hoad._transform.programs import without_guards
 from hoad.errors import ArgumentError, JitWarning, TracedValueError, count
 
 MOST_RECORDINGS = 16  # of one signature
+MOST_LEFT_OUT = 100  # recordings of functions that are defined again by the same text
 MOST_CHANGES = 2  # recordings of a signature that change one thing, as caches are filled; then the function does so
 MOST_SIGNATURES = 128
 
@@ -223,6 +224,7 @@ class _Driver:
         self.stores = False  # whether f stores what it computes where no replay could, so that it is called as it is
         self.has_warned = False
         self.calls = 0  # by Python: no recording of an effect holds where another thread calls f meanwhile
+        self.left_out = 0  # recordings of what was defined again
         self.follows: set[str] = set()  # names of what it writes to, where reads are looked for one by one
         known = parameters(f)
         self.positional, self.is_known = known.positional, known.is_known
@@ -391,6 +393,8 @@ class _Driver:
         """Record the function for a call, unless that is not worth it, and give what the call gives."""
         try:
             if len(signature.recorded) + len(signature.reasons) >= MOST_RECORDINGS:
+                self.leave_out_defined_anew(signature)
+            if len(signature.recorded) + len(signature.reasons) >= MOST_RECORDINGS:
                 raise Untrackable(
                     f"it was recorded {MOST_RECORDINGS} times, and keeps changing: {_changing(signature, given)}"
                 )
@@ -417,6 +421,13 @@ class _Driver:
             signature.latest = made
         return result
 
+    def leave_out_defined_anew(self, signature: CallSignature) -> None:
+        """Let go of recordings of functions and classes that were defined again, as in a notebook cell that is run."""
+        kept = [recorded for recorded in signature.recorded if not _is_defined_anew(recorded.environment)]
+        self.left_out += len(signature.recorded) - len(kept)
+        if self.left_out <= MOST_LEFT_OUT:
+            signature.recorded = kept
+
     def refuse(self, signature: CallSignature, why: Untrackable | _Changes) -> None:
         """Record nothing more for a signature, until what it rests on has changed: f is called as it is."""
         self.stores = self.stores or isinstance(why, _Stores)
@@ -442,6 +453,22 @@ def _changing(signature: CallSignature, given: _Given) -> str:
         found[changed if changed is not None else given.branch(recorded.program, recorded.live)] += 1
     most = found.most_common(1)[0][0]
     return most if isinstance(signature.live, list) else f"{most}. {signature.live}"
+
+
+def _is_defined_anew(environment: Environment) -> bool:
+    """Whether a place holds another function of equal code than it did, or another class of the same name."""
+    for kind, owner, key, expected, _ in environment.guards():
+        now = found_at(kind, owner, key) if kind in PLACES else expected
+        if now is expected or type(now) is not type(expected):
+            continue
+        if isinstance(expected, type) and (now.__module__, now.__qualname__) == (
+            expected.__module__,
+            expected.__qualname__,
+        ):
+            return True
+        if isinstance(expected, types.FunctionType) and now.__code__ == expected.__code__:
+            return True
+    return False
 
 
 class _Stores(Untrackable):

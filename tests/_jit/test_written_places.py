@@ -1,40 +1,11 @@
-"""What programs write besides what they return: replayed, or refused, and never stale.
-
-Each row is a program as text: what there is before, the function f, what is looked at after each call, and changes in
-between. It runs twice, once jitted, side by side.
-"""
+"""What programs write besides what they return: replayed, or refused, and never stale."""
 
 from __future__ import annotations
 
-import sys
-import types
-import warnings
-from collections.abc import Iterator
-from typing import Any, NamedTuple
-
-import numpy as np
 import pytest
+from _jit.text_programs import POINTS, Row, check, program
 
 import hoad
-
-COUNT = iter(range(10_000))
-POINTS = (1.5, 2.5, -0.5, 3.0, 1.5)
-BEFORE = """
-import collections, enum, functools, math
-import numpy as np
-class Space:
-    def __init__(self, **values):
-        vars(self).update(values)
-"""
-
-
-class Row(NamedTuple):
-    before: str
-    f: str
-    kept: str
-    changes: tuple[str, ...] = ()
-    is_replayed: bool = True
-
 
 ROWS: dict[str, Row] = {
     # ---- numbers that are added to
@@ -409,61 +380,12 @@ m = Model()
 }
 
 
-@pytest.fixture(autouse=True)
-def as_before() -> Iterator[None]:
-    yield
-    for key in [key for key in sys.modules if key.startswith("written_places_")]:
-        del sys.modules[key]
-
-
-def program(row: Row) -> dict[str, Any]:
-    """The globals of a program."""
-    name = f"written_places_{next(COUNT)}"
-    body = row.f if row.f.startswith("\n") else f"        {row.f}"
-    text = f"{BEFORE}{row.before}\ndef make():\n    def f(x):\n{body}\n    return f\n"
-    if "\ndef " in row.f:
-        first, second = body.split("\ndef ")
-        text = f"{BEFORE}{row.before}\ndef {second}\ndef make():\n    def f(x):\n{first}\n    return f\n"
-    module = types.ModuleType(name)
-    exec(compile(text, f"{name}.py", "exec"), vars(module))
-    return vars(module)
-
-
-def call(f: Any, x: float) -> Any:
-    try:
-        return f(x)
-    except ValueError as error:
-        return type(error)
-
-
-def plain(x: Any) -> Any:
-    """What is left behind, with NumPy's floats as Python's."""
-    if isinstance(x, dict):
-        return type(x), [(plain(key), plain(value)) for key, value in x.items()]
-    if isinstance(x, (list, tuple)):
-        return [plain(item) for item in x]
-    return float(x) if isinstance(x, np.floating) else (type(x), x)
-
-
 RUNS = [(name, driver) for name, row in ROWS.items() for driver in ("f", "value_and_grad")[: 1 + row.is_replayed]]
 
 
 @pytest.mark.parametrize(("name", "driver"), RUNS)
 def test_what_is_written_is_as_without_jit(name: str, driver: str) -> None:
-    row = ROWS[name]
-    fast, slow = program(row), program(row)
-    f, g = fast["make"](), slow["make"]()
-    jitted = hoad.jit(f if driver == "f" else hoad.value_and_grad(f))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error" if row.is_replayed else "ignore", hoad.JitWarning)
-        for change in ("", *row.changes, *row.changes):
-            exec(change, fast), exec(change, slow)
-            for x in POINTS:
-                found, wanted = call(jitted, x), call(g, x)
-                assert plain(found[0] if isinstance(found, tuple) else found) == plain(wanted)
-                assert plain(eval(row.kept, fast)) == plain(eval(row.kept, slow))
-    recorded = sum(len(signature.recorded) for signature in jitted.signatures)
-    assert (recorded > 0) == row.is_replayed
+    check(ROWS[name], driver)
 
 
 def test_an_ordered_dict_that_is_put_back() -> None:

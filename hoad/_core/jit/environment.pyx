@@ -5,6 +5,9 @@ with what was there: by identity, and where that differs, numbers and text by th
 run.
 """
 
+import weakref
+from abc import get_cache_token
+
 import numpy as np
 
 from cpython.object cimport PyObject
@@ -80,10 +83,13 @@ cdef enum GuardKind:
     LAYOUT          # shape and dtype
     FLAGS           # flags and strides of an array
     CACHE           # items of a dict that only grows, in their order, whatever came after them
+    HELD            # the same as `SLOT`, of what a replay never writes to
+    TARGET          # what a weak reference refers to
+    REGISTERED      # the number of classes that were registered with abstract ones
 
 KINDS = {"item": ITEMS, "cell": CELL, "attribute": ATTRIBUTES, "slot": SLOT, "said": CLASS, "type": TYPE,
          "function": FUNCTION, "list": LIST, "mapping": MAPPING, "content": CONTENT, "array": ARRAY, "layout": LAYOUT,
-         "flags": FLAGS, "cache": CACHE}
+         "flags": FLAGS, "cache": CACHE, "held": HELD, "target": TARGET, "registered": REGISTERED}
 # What holds one object that can be exchanged.
 PLACES = frozenset(["item", "cell", "attribute", "slot", "said"])
 # Of these, all keys of one owner are compared at once.
@@ -348,6 +354,11 @@ cdef bint holds(ValueGuard* w) except -1:
         return holds_mapping(w)
     if w.kind == CACHE:
         return has_items(w)
+    if w.kind == TARGET:
+        target = weakref.ref.__call__(<object>w.owner)
+        return <PyObject*>target == w.expected
+    if w.kind == REGISTERED:
+        return get_cache_token() == <object>w.expected
     if w.kind == CONTENT:
         items = tuple(<object>w.owner)
         return all_same(<PyObject*>items, w.expected)
