@@ -73,11 +73,15 @@ class Reader(Walk):
         self.walk(list(self.roots))
 
     def environment(
-        self, live: Iterable[np.ndarray[Any, Any]] = (), written: Collection[tuple[str, int, Any]] = ()
+        self,
+        live: Iterable[np.ndarray[Any, Any]] = (),
+        written: Collection[tuple[str, int, Any]] = (),
+        others: Iterable[tuple[str, Any, Any, Any, str]] = (),
     ) -> Environment:
         """All that was read as it was before, and what may have been written but is as it was.
 
-        Of arrays that are read live, only their shapes and dtypes; nothing of places that a replay writes to.
+        Of arrays that are read live, only their shapes and dtypes; nothing of places that a replay writes to. `others`
+        are guards in place of some of these.
         """
         watches = {place: guard for place, guard in self.written.items() if guard[3] is not ABSENT} | self.watches
         items = any(place[0] == "item" and ("mapping", place[1], None) in watches for place in written)
@@ -97,7 +101,7 @@ class Reader(Walk):
         if self.asks_kind and any(issubclass(type(x), abc.ABCMeta) for x in self.met.values()):
             name = "the classes that are registered with abstract ones"
             watches["registered", 0, None] = "registered", None, None, self.registered, name
-        return Environment(list(watches.values()))
+        return Environment([*watches.values(), *others])
 
     def standing(self) -> Environment:
         """All that was read and is as it was."""
@@ -112,11 +116,13 @@ class Reader(Walk):
 
     def visit_list(self, name: str, x: list[Any]) -> None:
         self.watch("list", x, None, tuple(x), name)
-        self.visit_items(name, list.__iter__(x))
+        if ("list", id(x), None) not in self.skipped:
+            self.visit_items(name, list.__iter__(x))
 
     def visit_content(self, name: str, x: Any) -> None:
         self.watch("content", x, None, tuple(x), name)
-        self.visit_items(name, x)
+        if ("content", id(x), None) not in self.skipped:
+            self.visit_items(name, x)
 
     def visit_dict(self, name: str, x: dict[Any, Any]) -> None:
         items = [part for item in dict.items(x) for part in item]

@@ -10,6 +10,7 @@ keys in the code tell.
 from __future__ import annotations
 
 import enum
+import opcode
 import operator
 import types
 from collections import Counter, defaultdict, deque
@@ -33,6 +34,8 @@ from hoad._jit.results import Results
 Guard = tuple[str, Any, Any, Any, str]
 
 LOADS = frozenset(["LOAD_ATTR", "LOAD_METHOD", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF"])
+APPENDING = frozenset(["append", "appendleft", "extend"])
+STORE_SUBSCR = opcode.opmap["STORE_SUBSCR"]
 NUMBERS = (bool, int, float, np.float64)
 DICTS = (dict, Counter, defaultdict)
 
@@ -52,13 +55,14 @@ class Found:
         self.seen: set[tuple[int, Any]] = set()  # attributes, by the dictionary that they lie in
         self.operands = list(results.operands)
         self.effects: list[Effect] = []
-        self.places: set[tuple[str, int, Any]] = set()
+        self.places: set[tuple[str, int, Any]] = set()  # that are not guarded
+        self.guards: list[Guard] = []  # in place of those of dicts as a whole
 
     def add(self, guard: Guard, action: str, value: Any, missing: Any = ABSENT) -> None:
         """Something is put into a place: a constant, or what is made of traced values."""
         self.places.add((guard[0], id(guard[1]), guard[2]))
         if id(value) in self.met:  # what was there before stays what it is
-            self.effects.append(Effect(guard, action, value))
+            self.effects.append(Effect(guard, action, value, missing=missing))
             return
         made = Results(self.d, value)
         places = []
@@ -68,6 +72,11 @@ class Found:
             places.append(self.operands.index(operand))
         arrange = None if made.single and made.gives is None and made.operands else made.arranged
         self.effects.append(Effect(guard, action, None, tuple(places), arrange, missing))
+
+    def expect(self, guard: Guard) -> None:
+        """A place is to hold a number of the class that it holds now; which one does not matter."""
+        self.places.add((guard[0], id(guard[1]), guard[2]))
+        self.effects.append(Effect(guard, "expect"))
 
     def leave_inherited(self, reader: Reader) -> None:
         """Count what classes inherit of a class that is written to as written, too."""
@@ -116,6 +125,8 @@ def find_effects(
         if not done:
             return Undone(name)
     found.leave_inherited(reader)
+    if not unread and not reader.by_name:
+        _leave_unread(found, reader, appended)
     return Undone(changed[0][0][4], unread) if unread else found
 
 
@@ -129,7 +140,7 @@ def _add_place(
     now = found_at(kind, owner, key)
     if now is ABSENT or not _is_plain_place(guard):
         return False
-    if reader.asks_whole and isinstance(owner, types.SimpleNamespace):
+    if _is_shown(reader, owner):
         return False
     if kind == "cell" and any("cell_contents" in reads_of(code).attributes for code in reader.codes.values()):
         return False
@@ -161,6 +172,60 @@ def _is_sum(before: Any, added: list[Any], now: Any) -> bool:
     return any(map(is_traced, added)) or repr(reduce(operator.add, added, before)) == repr(now)
 
 
+def _leave_unread(found: Found, reader: Reader, appended: dict[int, int]) -> None:
+    """Leave out what other branches count and fill, as what was there before reaches nothing."""
+    reads = list(map(reads_of, reader.codes.values()))
+    stored = set().union(*(x.stored | x.stored_globals for x in reads))
+    free = {name for code in reader.codes.values() for name in code.co_freevars}
+    appends = any(not APPENDING.isdisjoint(x.attributes) for x in reads)
+    puts = any(STORE_SUBSCR in code.co_code[::2] for code in reader.codes.values())
+    for place, guard in reader.watches.items():
+        kind, owner, _, before, _ = guard
+        if kind == "mapping" and puts and type(owner) in DICTS:
+            _guard_items(found, reader, guard)
+        elif place in found.places:
+            continue
+        elif kind in PLACES and type(before) is int:
+            is_stored = _name_of(guard) in (free if kind == "cell" else stored)
+            if (
+                is_stored
+                and _is_plain_place(guard)
+                and not _is_shown(reader, owner)
+                and not _is_asked_for(reader, guard)
+                and _only_adds(reader, guard)
+            ):
+                found.expect(guard)
+        elif kind == "list" and appends and type(owner) is list:
+            done = {use.what for use in _uses(reader, owner)[1]}
+            if done and done <= {"append", "extend"}:
+                found.places.add(place)
+        elif kind == "content" and appends and type(owner) is deque and id(owner) not in appended:
+            if {use.what for use in _uses(reader, owner)[1]} in ({"append"}, {"appendleft"}):
+                found.places.add(place)
+
+
+def _guard_items(found: Found, reader: Reader, guard: Guard) -> None:
+    """Guard a dict by those items that code reads, or may have put there, if it names them and uses nothing else."""
+    kind, owner, key, before, name = guard
+    uses = _uses(reader, owner)[1]
+    kinds = {use.what for use in uses}
+    if not kinds & {ADDING, "store"} or not kinds <= {ADDING, READING, READING_LATER, "store"}:
+        return
+    if any(use.key is ANY for use in uses):  # which may have added 0, or put what was there
+        return
+    held = dict(zip(before[::2], before[1::2], strict=True))
+    found.places.add((kind, id(owner), key))
+    for k in {use.key for use in uses if use.key is not ANY}:
+        was = held.get(k, ABSENT)
+        if ("item", id(owner), k) in found.places:
+            continue
+        place = "item", owner, k, was, f"{name}[{k!r}]"
+        if type(was) is int and {use.what for use in uses if use.key == k} == {ADDING}:
+            found.expect(place)
+        else:
+            found.guards.append(place)
+
+
 def _name_of(guard: Guard) -> str:
     """The name by which code knows a place: of a cell that of its variable."""
     return guard[4].partition(" in ")[0] if guard[0] == "cell" else str(guard[2])
@@ -179,6 +244,11 @@ def _is_plain_place(guard: Guard) -> bool:
         return False
     held = next((vars(base)[key] for base in cls.__mro__ if key in vars(base)), None)
     return kind == "slot" or not hasattr(type(held), "__set__")
+
+
+def _is_shown(reader: Reader, owner: Any) -> bool:
+    """Whether code may compare or show a namespace, with all that it holds."""
+    return reader.asks_whole and isinstance(owner, types.SimpleNamespace)
 
 
 def _is_asked_for(reader: Reader, guard: Guard) -> bool:
@@ -225,7 +295,7 @@ def _uses(reader: Reader, owner: Any) -> tuple[str, set[Use]]:
     names = set(map(_name_of, holders))
     if len(names) != 1 or reader.is_aliased(owner) or any(_is_asked_for(reader, guard) for guard in holders):
         return "", set()
-    if any(guard[0] not in PLACES for guard in holders):
+    if any(guard[0] not in PLACES or _is_shown(reader, guard[1]) for guard in holders):
         return "", set()
     loads = [_is_load(guard) for guard in {guard[0]: guard for guard in holders}.values()]
     uses = {

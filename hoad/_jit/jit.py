@@ -711,7 +711,8 @@ class _Given:
         if stores is not None:
             return stores, results.arranged(given)
         graph = d.graph
-        environment = reader.environment(live, () if isinstance(found, Undone) else found.places)
+        places = ((), ()) if isinstance(found, Undone) else (found.places, found.guards)
+        environment = reader.environment(live, *places)
         why = self.obstacle(reader, environment, watch, bool(graph.has_raised))
         if why is not None:
             return why, results.arranged(given)

@@ -7,6 +7,7 @@ the first instruction that takes as much as lies above it, and more.
 from __future__ import annotations
 
 import dis
+import functools
 import types
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
@@ -70,6 +71,7 @@ class Addition(NamedTuple):
 OTHER = Use("other")
 
 
+@functools.lru_cache(256)
 def steps_of(code: types.CodeType) -> Steps:
     """The instructions of code that do something."""
     return [step for step in dis.get_instructions(code) if step.opname not in SILENT and step.opname != "EXTENDED_ARG"]

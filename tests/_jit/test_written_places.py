@@ -331,6 +331,74 @@ m = Model()
         "stats",
         ("o.limit = 9.0", "o.limit = 0.0"),
     ),
+    "a namespace that is shown, with the dict that counts": Row(
+        "o = types.SimpleNamespace(stats={'n': 0})",
+        "o.stats['n'] += 1; return len(repr(o)) * x",
+        "o.stats",
+        ("o.stats['n'] = 99",),
+        False,
+    ),
+    "a namespace that is shown, with the list that grows": Row(
+        "o = types.SimpleNamespace(h=[])", "o.h.append(1); return len(repr(o)) * x", "o.h", ("o.h.clear()",), False
+    ),
+    # ---- one branch or another
+    "a counter of each branch": Row(
+        "o = Space(above=0, below=0, rest=0)",
+        """
+        if x > 2.0:
+            o.above += 1
+            return x
+        if x > 0.0:
+            o.below += 1
+            return 2 * x
+        o.rest += 1
+        return 3 * x""",
+        "vars(o)",
+        ("o.above = 7", "o.rest = 2", "o.below = 2.5", "o.below = 0", "o.above = 1") * 2,
+    ),
+    "an item of each branch": Row(
+        "s = {'above': 0, 'below': 0, 'rate': 2.0}; c = collections.Counter(); h = []; q = collections.deque(maxlen=2)",
+        """
+        if x > 2.0:
+            s['above'] += 1
+            c['above'] += 1
+            return x * s['rate']
+        h.append(1)
+        if x > 0.0:
+            s['below'] += 1
+            q.append(x)
+            return x
+        c['rest'] += 1
+        return -x""",
+        "(s, c, h, list(q))",
+        (
+            "s['above'] = 7",
+            "c.clear()",
+            "s['rate'] = 3.0",
+            "h.clear()",
+            "q.clear()",
+            "s['new'] = 1",
+            "s['above'] = 1",
+        )
+        * 2,
+    ),
+    "an item that is put in each branch, and read in one": Row(
+        "s = {}",
+        """
+        s['kind'] = 'below'
+        if x > 2.0:
+            s['kind'] = 'above'
+            return x
+        return x * len(s['kind'])""",
+        "s",
+        ("s['kind'] = 1", "s.clear()"),
+    ),
+    "a counter that nothing is added to": Row(
+        "o = Space(n=5, step=0); s = {'n': 0}; c = collections.Counter(a=0)",
+        "o.n += o.step; s['n'] += o.step; c['a'] += o.step; return x",
+        "(o.n, s, c)",
+        ("o.n = 7", "s['n'] = 2", "c.clear()", "o.n = 0.5", "o.step = 1", "o.n = 1", "o.step = 0", "c.clear()"),
+    ),
     # ---- lists and deques
     "a list that is extended": Row(
         "o = Space(h=[])", "o.h.extend([x, 2 * x]); return x", "o.h", ("o.h.clear()", "o.h.append(7)", "o.h = [1]")

@@ -20,6 +20,7 @@ class Effect:
     ) -> None:
         """Of a guard; `action` is "add" (each of a tuple), "store", "append" or "appendleft": what, or values of a run.
 
+        With "expect" nothing is written: there is to be a number of the class that there was.
         The values are those in `places`; `arrange` makes one thing of several. `missing` is what is added to in a place
         where there is nothing.
         """

@@ -37,6 +37,7 @@ cdef class Effect:
     def __init__(self, guard, str action not None, what=None, tuple places not None=(), arrange=None, missing=ABSENT):
         """Of a guard; `action` is "add" (each of a tuple), "store", "append" or "appendleft": what, or values of a run.
 
+        With "expect" nothing is written: there is to be a number of the class that there was.
         The values are those in `places`; `arrange` makes one thing of several. `missing` is what is added to in a place
         where there is nothing.
         """
@@ -59,7 +60,7 @@ cdef class Effect:
 
     cdef bint is_possible(self) except -1:
         """Whether there is still such a number to add to."""
-        return self.action != "add" or class_of_number(self.found()) is self.number
+        return self.action not in ("add", "expect") or class_of_number(self.found()) is self.number
 
     cdef int add(self, found, list values) except -1:
         for number in self.made(values):
@@ -74,7 +75,7 @@ cdef class Effect:
             self.owner.append(self.made(values))
         elif self.action == "appendleft":
             self.owner.appendleft(self.made(values))
-        else:
+        elif self.action == "store":
             put_at(self.kind, self.owner, self.key, self.made(values))
         return 0
 
