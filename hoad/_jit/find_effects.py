@@ -61,7 +61,8 @@ class Found:
     def add(self, guard: Guard, action: str, value: Any, missing: Any = ABSENT) -> None:
         """Something is put into a place: a constant, or what is made of traced values."""
         self.places.add((guard[0], id(guard[1]), guard[2]))
-        if id(value) in self.met:  # what was there before stays what it is
+        is_plain = action == "add" and not any(map(is_traced, value))
+        if is_plain or id(value) in self.met:  # what was there before stays what it is
             self.effects.append(Effect(guard, action, value, missing=missing))
             return
         made = Results(self.d, value)

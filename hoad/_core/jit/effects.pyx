@@ -71,12 +71,12 @@ cdef class Effect:
     cdef int apply(self, list values) except -1:
         if self.action == "add":
             self.add(self.found(), values)
+        elif self.action == "store":
+            put_at(self.kind, self.owner, self.key, self.made(values))
         elif self.action == "append":
             self.owner.append(self.made(values))
         elif self.action == "appendleft":
             self.owner.appendleft(self.made(values))
-        elif self.action == "store":
-            put_at(self.kind, self.owner, self.key, self.made(values))
         return 0
 
 
