@@ -8,27 +8,34 @@ not be replayed (clocks, randomness, files) is refused.
 
 from __future__ import annotations
 
+import abc
+import array
 import dis
 import functools
 import gc
 import types
+import weakref
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 import numpy as np
 
+from hoad._core.base.where import standard_name
 from hoad._core.graph.primitive import Primitive
 from hoad._core.jit.capture_analysis import UNCHANGED, Untrackable, Walk
 from hoad._core.jit.code_names import reads_of
-from hoad._core.jit.environment import ABSENT, Environment, holds_now
+from hoad._core.jit.environment import ABSENT, Environment, holds_now, items_without
 from hoad._core.jit.jit_cache import Jitted
+from hoad._jit.frames import visits_of_pandas
 from hoad._ops.primitives import DISPATCHED, known_primitive
 from hoad._program.program import Program
 from hoad._program.tape import Tape
 from hoad._pytree.arguments import Choice
 
 MOST_WATCHES = 20_000
+# What a class that may be registered with keeps in C; the number of all that were registered tells of changes.
+ABC_DATA = type(vars(abc.ABC)["_abc_impl"])
 # By these names code reads how an array lies in memory, or whether it can be written to.
 ASKS_FLAGS = frozenset(["__array_interface__", "__array_struct__", "flags", "strides"])
 
@@ -59,28 +66,42 @@ class Reader(Walk):
         codes: dict[int, types.CodeType] | None = None,
         skipped: Iterable[tuple[str, int, Any]] = (),
     ) -> None:
-        super().__init__(VISITS, WHOLE, MOST_WATCHES, codes or {}, set(skipped))
+        self.registered = abc.get_cache_token()
+        frames = visits_of_pandas()
+        super().__init__({**VISITS, **frames}, (*WHOLE, *frames), MOST_WATCHES, codes or {}, set(skipped))
         self.roots = list(roots)
         self.walk(list(self.roots))
 
     def environment(
-        self, live: Iterable[np.ndarray[Any, Any]] = (), written: Collection[tuple[str, int, Any]] = ()
+        self,
+        live: Iterable[np.ndarray[Any, Any]] = (),
+        written: Collection[tuple[str, int, Any]] = (),
+        others: Iterable[tuple[str, Any, Any, Any, str]] = (),
     ) -> Environment:
         """All that was read as it was before, and what may have been written but is as it was.
 
-        Of arrays that are read live, only their shapes and dtypes; nothing of places that a replay writes to.
+        Of arrays that are read live, only their shapes and dtypes; nothing of places that a replay writes to. `others`
+        are guards in place of some of these.
         """
         watches = {place: guard for place, guard in self.written.items() if guard[3] is not ABSENT} | self.watches
-        if any(type(watches[place][3]) not in UNCHANGED for place in written if place in watches):
+        items = any(place[0] == "item" and ("mapping", place[1], None) in watches for place in written)
+        if items or any(type(watches[place][3]) not in UNCHANGED for place in written if place in watches):
             reached = Reader(self.roots, self.codes, written).watches  # by other ways than what is written over
             watches = {place: guard for place, guard in watches.items() if place in reached or place in self.written}
         for place in written:
             watches.pop(place, None)
-        for array in live:
-            key = "array", id(array), None
-            layout = np.broadcast_to(np.empty((), array.dtype), array.shape)
-            watches[key] = "layout", array, None, layout, watches[key][-1]
-        return Environment(list(watches.values()))
+        for key, (_, owner, _, _, name) in list(watches.items()):
+            put = tuple(k for kind, of, k in written if kind == "item" and of == id(owner))
+            if key[0] == "mapping" and put:
+                watches[key] = "mapping", owner, put, items_without(owner, put), name
+        for x in live:
+            key = "array", id(x), None
+            layout = np.broadcast_to(np.empty((), x.dtype), x.shape)
+            watches[key] = "layout", x, None, layout, watches[key][-1]
+        if self.asks_kind and any(issubclass(type(x), abc.ABCMeta) for x in self.met.values()):
+            name = "the classes that are registered with abstract ones"
+            watches["registered", 0, None] = "registered", None, None, self.registered, name
+        return Environment([*watches.values(), *others])
 
     def standing(self) -> Environment:
         """All that was read and is as it was."""
@@ -95,11 +116,13 @@ class Reader(Walk):
 
     def visit_list(self, name: str, x: list[Any]) -> None:
         self.watch("list", x, None, tuple(x), name)
-        self.visit_items(name, list.__iter__(x))
+        if ("list", id(x), None) not in self.skipped:
+            self.visit_items(name, list.__iter__(x))
 
     def visit_content(self, name: str, x: Any) -> None:
         self.watch("content", x, None, tuple(x), name)
-        self.visit_items(name, x)
+        if ("content", id(x), None) not in self.skipped:
+            self.visit_items(name, x)
 
     def visit_dict(self, name: str, x: dict[Any, Any]) -> None:
         items = [part for item in dict.items(x) for part in item]
@@ -111,7 +134,8 @@ class Reader(Walk):
             self.later(f"the default_factory of {name}", x.default_factory)
         for key, item in dict.items(x):
             self.later(name, key)
-            self.later(f"{name}[{key!r}]" if isinstance(key, (str, int)) else name, item)
+            if ("item", id(x), key) not in self.skipped:
+                self.later(f"{name}[{key!r}]" if isinstance(key, (str, int)) else name, item)
 
     def visit_proxy(self, name: str, x: types.MappingProxyType[Any, Any]) -> None:
         self.watch("content", x.items(), None, tuple(x.items()), name)
@@ -125,13 +149,32 @@ class Reader(Walk):
         if x.dtype.hasobject:
             self.visit_items(name, x.ravel().tolist())
 
+    def visit_dtype(self, name: str, x: np.dtype[Any]) -> None:
+        """The names of the fields of a dtype, which can be exchanged, and their dtypes."""
+        if x.names is not None:
+            self.watch("slot", x, "names", x.names, f"{name}.names")
+            self.visit_items(name, (x.fields or {}).values())
+        self.visit_items(name, (x.subdtype, x.metadata))
+
+    def visit_reference(self, name: str, x: weakref.ref[Any]) -> None:
+        """A weak reference: what it refers to lives on from now."""
+        target = weakref.ref.__call__(x)
+        self.watch("target", x, None, target, f"what {name} refers to")
+        self.later(name, target)
+
     def visit_flags(self, name: str, x: np.ndarray[Any, Any], *_: object) -> None:
         """Those of an array, and its strides, if any code may ask for them."""
         if self.may_ask(ASKS_FLAGS):
             self.watch("flags", x, None, (x.flags.num, x.strides), f"the flags of {name}")
 
     def visit_cached(self, name: str, x: Any) -> None:
-        """What `functools.lru_cache` keeps of a function, which may be from when the function read something else."""
+        """What `functools.lru_cache` keeps of a function, which may be from when the function read something else.
+
+        Functions of Python's library read nothing else.
+        """
+        code = getattr(x.__wrapped__, "__code__", None)
+        if code is not None and standard_name(code.co_filename) is not None:
+            return
         held = gc.get_referents(x)
         cache = next(part for part in held if type(part) is dict and part is not x.__dict__)
         self.watch("cache", cache, None, tuple(part for item in cache.items() for part in item), f"the cache of {name}")
@@ -189,7 +232,15 @@ VISITS: dict[type, Visit | None] = {
     set: Reader.visit_content,
     deque: Reader.visit_content,
     bytearray: Reader.visit_content,
+    array.array: Reader.visit_content,
+    type({}.keys()): Reader.visit_content,
+    type({}.values()): Reader.visit_content,
+    type({}.items()): Reader.visit_content,
+    weakref.ref: Reader.visit_reference,
+    np.dtype: Reader.visit_dtype,
+    ABC_DATA: None,
     dict: Reader.visit_dict,
+    types.CodeType: None,
     types.MappingProxyType: Reader.visit_proxy,
     np.ndarray: Reader.visit_array,
     types.ModuleType: Reader.visit_module,

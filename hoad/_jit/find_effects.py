@@ -1,30 +1,43 @@
 """What a function writes to besides what it returns, found after it was recorded: can a replay do it again?
 
 A place counts as written only, if its value before the call reaches no result and no decision: if no code reads it, if
-code only adds to it, or if each instruction that reads it runs after one that wrote to it. The last is seen by looking
-at the instructions one by one, while the function is recorded once more.
+code only adds to it, or if each instruction that reads it runs after one that wrote to it. Names tell that where all
+code that ran uses them so, for whichever object. Else the instructions are looked at one by one, with the objects whose
+attributes they name, while the function is recorded once more. Items of dicts are places, too, of which the constant
+keys in the code tell.
 """
 
 from __future__ import annotations
 
-import dis
+import enum
+import opcode
+import operator
 import types
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable
+from functools import reduce
 from typing import Any, NamedTuple
 
-from hoad._core.jit.capture_analysis import Untrackable
+import numpy as np
+
+from hoad._core.jit.capture_analysis import UNCHANGED, Untrackable
 from hoad._core.jit.code_names import reads_of
-from hoad._core.jit.effects import Effect, PlaceTrace
+from hoad._core.jit.effects import Effect
 from hoad._core.jit.environment import ABSENT, PLACES, found_at
 from hoad._core.record.recording import Recording
+from hoad._core.trace.traced import is_traced
 from hoad._jit.environment_reader import Reader
+from hoad._jit.name_uses import ADDING, ANY, READING, READING_LATER, Step, Use, addition, steps_of, uses_of_container
+from hoad._jit.place_accesses import Accesses
 from hoad._jit.results import Results
 
 Guard = tuple[str, Any, Any, Any, str]
 
-SILENT = frozenset(["CACHE", "EXTENDED_ARG", "NOP", "RESUME"])
-STORES = {"said": "STORE_ATTR", "attribute": "STORE_ATTR", "slot": "STORE_ATTR", "item": "STORE_GLOBAL"}
 LOADS = frozenset(["LOAD_ATTR", "LOAD_METHOD", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF"])
+APPENDING = frozenset(["append", "appendleft", "extend"])
+STORE_SUBSCR = opcode.opmap["STORE_SUBSCR"]
+NUMBERS = (bool, int, float, np.float64)
+DICTS = (dict, Counter, defaultdict)
 
 
 class Undone(NamedTuple):
@@ -42,13 +55,15 @@ class Found:
         self.seen: set[tuple[int, Any]] = set()  # attributes, by the dictionary that they lie in
         self.operands = list(results.operands)
         self.effects: list[Effect] = []
-        self.places: set[tuple[str, int, Any]] = set()
+        self.places: set[tuple[str, int, Any]] = set()  # that are not guarded
+        self.guards: list[Guard] = []  # in place of those of dicts as a whole
 
-    def add(self, guard: Guard, action: str, value: Any) -> None:
+    def add(self, guard: Guard, action: str, value: Any, missing: Any = ABSENT) -> None:
         """Something is put into a place: a constant, or what is made of traced values."""
         self.places.add((guard[0], id(guard[1]), guard[2]))
-        if action == "count" or id(value) in self.met:  # what was there before stays what it is
-            self.effects.append(Effect(guard, action, value))
+        is_plain = action == "add" and not any(map(is_traced, value))
+        if is_plain or id(value) in self.met:  # what was there before stays what it is
+            self.effects.append(Effect(guard, action, value, missing=missing))
             return
         made = Results(self.d, value)
         places = []
@@ -57,7 +72,12 @@ class Found:
                 self.operands.append(operand)
             places.append(self.operands.index(operand))
         arrange = None if made.single and made.gives is None and made.operands else made.arranged
-        self.effects.append(Effect(guard, action, None, tuple(places), arrange))
+        self.effects.append(Effect(guard, action, None, tuple(places), arrange, missing))
+
+    def expect(self, guard: Guard) -> None:
+        """A place is to hold a number of the class that it holds now; which one does not matter."""
+        self.places.add((guard[0], id(guard[1]), guard[2]))
+        self.effects.append(Effect(guard, "expect"))
 
     def leave_inherited(self, reader: Reader) -> None:
         """Count what classes inherit of a class that is written to as written, too."""
@@ -78,46 +98,133 @@ class Found:
         return False
 
 
-def find_effects(d: Recording, results: Results, reader: Reader, trace: PlaceTrace | None) -> Found | Undone:
-    """The effects of what was recorded; or the first change that a replay cannot make."""
+def find_effects(
+    d: Recording, results: Results, reader: Reader, accesses: Accesses | None, appended: dict[int, int]
+) -> Found | Undone:
+    """The effects of what was recorded; or the first change that a replay cannot make.
+
+    `accesses` are those that were looked at one by one; `appended` tells how often each deque was appended to.
+    """
     found = Found(d, results, reader)
     changed = reader.changed()
     unread: set[str] = set()
     for guard, is_read in changed:
+        kind, name = guard[0], guard[4]
         if reader.by_name:
-            return Undone(guard[4])
-        kind, owner, key, before, name = guard
-        if kind == "list":
-            if not _only_appends(reader, guard):
-                return Undone(name)
-            for item in owner[len(before) :]:
-                found.add(guard, "append", item)
-            continue
-        if kind not in PLACES:
-            return Undone(name)
-        if found.is_another(guard):
-            continue
-        now = found_at(kind, owner, key)
-        if now is ABSENT or not _is_plain_place(guard):
-            return Undone(name)
-        if reader.asks_whole and isinstance(owner, types.SimpleNamespace):
-            return Undone(name)
-        if kind == "cell" and any("cell_contents" in reads_of(code).attributes for code in reader.codes.values()):
-            return Undone(name)
-        if type(before) is int and type(now) is int and _only_counts(reader, guard):
-            found.add(guard, "count", now - before)
-            continue
-        if is_read and trace is None:
-            unread.add(_name_of(guard))
-            continue
-        if trace is not None and is_read and (trace.reads_first(guard) or _is_asked_for(reader, guard)):
             return Undone(name)
         try:
-            found.add(guard, "store", now)
+            if kind in ("list", "content"):
+                done = _add_appended(found, reader, guard, appended)
+            elif kind == "mapping":
+                done = _add_items(found, reader, guard, accesses, unread)
+            elif kind in PLACES:
+                done = _add_place(found, reader, guard, is_read, accesses, unread)
+            else:
+                done = False
         except Untrackable:
+            done = False
+        if not done:
             return Undone(name)
     found.leave_inherited(reader)
+    if not unread and not reader.by_name:
+        _leave_unread(found, reader, appended)
     return Undone(changed[0][0][4], unread) if unread else found
+
+
+def _add_place(
+    found: Found, reader: Reader, guard: Guard, is_read: bool, accesses: Accesses | None, unread: set[str]
+) -> bool:
+    """Add what is put into a place, if a replay can do so; or note its name, if accesses are to tell."""
+    kind, owner, key, before, _ = guard
+    if found.is_another(guard):
+        return True
+    now = found_at(kind, owner, key)
+    if now is ABSENT or not _is_plain_place(guard):
+        return False
+    if _is_shown(reader, owner):
+        return False
+    if kind == "cell" and any("cell_contents" in reads_of(code).attributes for code in reader.codes.values()):
+        return False
+    if accesses is not None and _name_of(guard) not in accesses.names:  # others were looked at
+        accesses = None
+    is_asked = _is_asked_for(reader, guard)
+    is_counted = type(before) is int and type(now) is int and not is_asked
+    if is_counted and (_only_adds(reader, guard) or (accesses is not None and accesses.only_adds(guard))):
+        found.add(guard, "add", (now - before,))
+        return True
+    if is_read and accesses is None:
+        unread.add(_name_of(guard))
+        return True
+    if accesses is not None and is_read:
+        added = accesses.added_to(guard) if type(before) in NUMBERS and not is_asked else None
+        if added is not None and _is_sum(before, added, now):
+            found.add(guard, "add", tuple(added))
+            return True
+        if accesses.reads_first(guard) or is_asked:
+            return False
+    found.add(guard, "store", now)
+    return True
+
+
+def _is_sum(before: Any, added: list[Any], now: Any) -> bool:
+    """Whether numbers that were added up, or traced ones, give what is there now, as far as plain ones tell."""
+    if not all(is_traced(x) or type(x) in NUMBERS for x in added):
+        return False
+    return any(map(is_traced, added)) or repr(reduce(operator.add, added, before)) == repr(now)
+
+
+def _leave_unread(found: Found, reader: Reader, appended: dict[int, int]) -> None:
+    """Leave out what other branches count and fill, as what was there before reaches nothing."""
+    reads = list(map(reads_of, reader.codes.values()))
+    stored = set().union(*(x.stored | x.stored_globals for x in reads))
+    free = {name for code in reader.codes.values() for name in code.co_freevars}
+    appends = any(not APPENDING.isdisjoint(x.attributes) for x in reads)
+    puts = any(STORE_SUBSCR in code.co_code[::2] for code in reader.codes.values())
+    for place, guard in reader.watches.items():
+        kind, owner, _, before, _ = guard
+        if kind == "mapping" and puts and type(owner) in DICTS:
+            _guard_items(found, reader, guard)
+        elif place in found.places:
+            continue
+        elif kind in PLACES and type(before) is int:
+            is_stored = _name_of(guard) in (free if kind == "cell" else stored)
+            if (
+                is_stored
+                and _is_plain_place(guard)
+                and not _is_shown(reader, owner)
+                and not _is_asked_for(reader, guard)
+                and _only_adds(reader, guard)
+            ):
+                found.expect(guard)
+        elif kind == "list" and appends and type(owner) is list:
+            done = {use.what for use in _uses(reader, owner)[1]}
+            if done and done <= {"append", "extend"}:
+                found.places.add(place)
+        elif kind == "content" and appends and type(owner) is deque and id(owner) not in appended:
+            if {use.what for use in _uses(reader, owner)[1]} in ({"append"}, {"appendleft"}):
+                found.places.add(place)
+
+
+def _guard_items(found: Found, reader: Reader, guard: Guard) -> None:
+    """Guard a dict by those items that code reads, or may have put there, if it names them and uses nothing else."""
+    kind, owner, key, before, name = guard
+    uses = _uses(reader, owner)[1]
+    kinds = {use.what for use in uses}
+    if not kinds & {ADDING, "store"} or not kinds <= {ADDING, READING, READING_LATER, "store"}:
+        return
+    if any(use.key is ANY for use in uses):  # which may have added 0, or put what was there
+        return
+    held = dict(zip(before[::2], before[1::2], strict=True))
+    found.places.add((kind, id(owner), key))
+    for k in {use.key for use in uses if use.key is not ANY}:
+        was = held.get(k, ABSENT)
+        if ("item", id(owner), k) in found.places:
+            continue
+        place = "item", owner, k, was, f"{name}[{k!r}]"
+        if type(was) is int and {use.what for use in uses if use.key == k} == {ADDING}:
+            found.expect(place)
+        else:
+            found.guards.append(place)
 
 
 def _name_of(guard: Guard) -> str:
@@ -140,98 +247,137 @@ def _is_plain_place(guard: Guard) -> bool:
     return kind == "slot" or not hasattr(type(held), "__set__")
 
 
+def _is_shown(reader: Reader, owner: Any) -> bool:
+    """Whether code may compare or show a namespace, with all that it holds."""
+    return reader.asks_whole and isinstance(owner, types.SimpleNamespace)
+
+
 def _is_asked_for(reader: Reader, guard: Guard) -> bool:
     """Whether code may read a place by `getattr` and the like, which no instruction tells."""
     name = _name_of(guard)
     return any(name in reads_of(code).asked for code in reader.codes.values())
 
 
-# ---- how code uses a name -------------------------------------------------------------------------------------------
-
-
-def _steps(code: types.CodeType) -> list[dis.Instruction]:
-    return [step for step in dis.get_instructions(code) if step.opname not in SILENT]
-
-
-def _loads(codes: Iterable[types.CodeType], guard: Guard) -> Iterator[tuple[list[dis.Instruction], int]]:
-    """Each instruction that loads a name, among those of its code."""
+def _is_load(guard: Guard) -> Callable[[Step], bool]:
+    """Whether an instruction loads what is called as a place is."""
     name = _name_of(guard)
     kinds = {"item": LOADS, "cell": {"LOAD_DEREF", "LOAD_CLOSURE"}}.get(guard[0], {"LOAD_ATTR", "LOAD_METHOD"})
-    for code in codes:
+
+    def is_load(step: Step) -> bool:
+        return step.argval == name and (step.opname in kinds or step.opname.startswith("LOAD_SUPER"))
+
+    return is_load
+
+
+def _only_adds(reader: Reader, guard: Guard) -> bool:
+    """Whether code loads what is called so only to add to it, ``self.n += 1``, and stores nothing else there."""
+    name, is_load = _name_of(guard), _is_load(guard)
+    added = 0
+    for code in reader.codes.values():
         if name not in (*code.co_names, *code.co_freevars, *code.co_cellvars):
             continue
-        steps = _steps(code)
-        for k, step in enumerate(steps):
-            if step.argval == name and (step.opname in kinds or step.opname.startswith("LOAD_SUPER")):
-                yield steps, k
-
-
-def _only_counts(reader: Reader, guard: Guard) -> bool:
-    """Whether code loads a place only to add to it, ``self.n += 1``, and stores nothing else there."""
-    codes = reader.codes.values()
-    kind, name = guard[0], _name_of(guard)
-    if _is_asked_for(reader, guard):
-        return False
-    added = [_added_to(steps, k, STORES.get(kind, "STORE_DEREF"), kind != "cell") for steps, k in _loads(codes, guard)]
-    stored = sum(
-        step.argval == name and step.opname.startswith(("STORE_", "DELETE_", "IMPORT_FROM"))
-        for code in codes
-        for step in _steps(code)
-    )
-    return bool(added) and all(added) and stored == len(added)
-
-
-def _added_to(steps: list[dis.Instruction], k: int, stores: str, may_be_attribute: bool) -> bool:
-    """Whether what is loaded at k is added to and stored again, and goes nowhere else."""
-    is_attribute = steps[k].opname == "LOAD_ATTR"
-    if is_attribute:
-        if not may_be_attribute or k == 0 or steps[k - 1].opname not in ("DUP_TOP", "COPY"):
+        steps = steps_of(code)
+        stores = {
+            k for k, x in enumerate(steps) if x.argval == name and x.opname.startswith(("STORE", "DEL", "IMPORT_F"))
+        }
+        additions = [addition(steps, k) for k, step in enumerate(steps) if is_load(step)]
+        if None in additions or stores != {x.store for x in additions if x is not None}:
             return False
-        stores = "STORE_ATTR"
-    depth, at = 1, k + 1
-    while at < len(steps):
-        step = steps[at]
-        if depth == 2 and (step.opname.startswith("INPLACE_") or (step.opname == "BINARY_OP" and "=" in step.argrepr)):
-            break
-        if step.opname.startswith(("COPY", "DUP", "SWAP", "ROT")) or step.opcode in JUMPS or step.is_jump_target:
-            return False
-        depth += dis.stack_effect(step.opcode, step.arg, jump=False)
-        if depth < 1:
-            return False
-        at += 1
+        added += len(additions)
+    return added > 0
+
+
+# ---- containers -----------------------------------------------------------------------------------------------------
+
+
+def _uses(reader: Reader, owner: Any) -> tuple[str, set[Use]]:
+    """The name by which places hold a container, and what code does with all of that name; "" where it is unknown."""
+    holders = [guard for guard in reader.watches.values() if guard[3] is owner]
+    names = set(map(_name_of, holders))
+    if len(names) != 1 or reader.is_aliased(owner) or any(_is_asked_for(reader, guard) for guard in holders):
+        return "", set()
+    if any(guard[0] not in PLACES or _is_shown(reader, guard[1]) for guard in holders):
+        return "", set()
+    loads = [_is_load(guard) for guard in {guard[0]: guard for guard in holders}.values()]
+    uses = {
+        use
+        for code in reader.codes.values()
+        for use, _ in uses_of_container(code, lambda step: any(is_load(step) for is_load in loads))
+    }
+    return names.pop(), uses
+
+
+def _add_appended(found: Found, reader: Reader, guard: Guard, appended: dict[int, int]) -> bool:
+    """Add what a list or a deque has grown by at an end, if code only appends to it: ``self.seen.append(x)``."""
+    _, owner, _, before, _ = guard
+    done = {use.what for use in _uses(reader, owner)[1]}
+    items, action = list(owner), "append"
+    if type(owner) is list and done and done <= {"append", "extend"}:
+        count = len(items) - len(before)
+        kept = items[:-count]
+    elif type(owner) is deque and done in ({"append"}, {"appendleft"}):
+        action = done.pop()
+        count = min(appended.get(id(owner), 0), len(items))
+        if action == "appendleft":
+            items, before = items[::-1], before[::-1]
+        kept = items[:-count]
+        before = before[len(before) - len(kept) :]
     else:
         return False
-    adds = step.opname in ("INPLACE_ADD", "INPLACE_SUBTRACT") or step.argrepr in ("+=", "-=")
-    after = [s for s in steps[at + 1 : at + 3] if s.opname not in ("SWAP", "ROT_TWO")]
-    return adds and bool(after) and after[0].opname == stores and after[0].argval == steps[k].argval
-
-
-JUMPS = frozenset((*dis.hasjrel, *dis.hasjabs))
-
-
-def _only_appends(reader: Reader, guard: Guard) -> bool:
-    """Whether a list has grown at its end, and code uses it only to append to it: ``self.seen.append(x)``."""
-    _, owner, _, before, _ = guard
-    if len(owner) < len(before) or any(x is not y for x, y in zip(owner, before, strict=False)):
+    if count <= 0 or len(kept) != len(before) or any(x is not y for x, y in zip(kept, before, strict=True)):
         return False
-    holders = [g for g in reader.watches.values() if g[3] is owner]
-    if len(holders) != 1 or reader.is_aliased(owner) or holders[0][0] in ("list", "mapping", "content"):
-        return False
-    if _is_asked_for(reader, holders[0]):
-        return False
-    loads = list(_loads(reader.codes.values(), holders[0]))
-    return bool(loads) and all(_is_appended_to(steps, k) for steps, k in loads)
+    for item in items[-count:]:
+        found.add(guard, action, item)
+    return True
 
 
-def _is_appended_to(steps: list[dis.Instruction], k: int) -> bool:
-    """Whether the next instruction looks up ``append``, and what that returns is dropped."""
-    if steps[k + 1].opname not in ("LOAD_METHOD", "LOAD_ATTR") or steps[k + 1].argval != "append":
+def _add_items(found: Found, reader: Reader, guard: Guard, accesses: Accesses | None, unread: set[str]) -> bool:
+    """Add what is put into a dict, if code uses it only item by item: ``self.count["calls"] += 1``."""
+    _, owner, _, before, name = guard
+    called, uses = _uses(reader, owner) if type(owner) in DICTS else ("", set())
+    if not uses or not {use.what for use in uses} <= {ADDING, READING, READING_LATER, "store"}:
         return False
-    depth = 1 + dis.stack_effect(steps[k + 1].opcode, steps[k + 1].arg, jump=False)
-    for step in steps[k + 2 :]:
-        if step.opname.startswith(("COPY", "DUP", "SWAP", "ROT")) or step.opcode in JUMPS or step.is_jump_target:
+    held = dict(zip(before[::2], before[1::2], strict=True))
+    if [key for key in owner if key in held] != list(held):
+        return False  # one has been taken away
+    for key, now in owner.items():
+        was = held.get(key, ABSENT)
+        if now is was:
+            continue
+        if not _is_plain_key(key):
             return False
-        before, depth = depth, depth + dis.stack_effect(step.opcode, step.arg, jump=False)
-        if depth < 1:
-            return before == 1 and step.opname == "POP_TOP"
-    return False
+        place = "item", owner, key, was, f"{name}[{key!r}]"
+        touching = [use for use in uses if use.key is ANY or use.key == key]
+        kinds = {use.what for use in touching}
+        if kinds == {ADDING}:
+            missing = _missing(owner, touching)
+            if type(missing if was is ABSENT else was) is not int or type(now) is not int:
+                return False
+            found.add(place, "add", (now - (missing if was is ABSENT else was),), missing)
+            continue
+        if "store" not in kinds or not kinds <= {"store", READING}:
+            return False
+        if READING in kinds:
+            if any(use.key is ANY for use in touching if use.what == READING):
+                return False
+            if accesses is None or called not in accesses.names:
+                unread.add(called)
+                continue
+            if accesses.reads_item_first(owner, key):
+                return False
+        found.add(place, "store", now)
+    return True
+
+
+def _missing(owner: Any, uses: list[Use]) -> Any:
+    """What is added to where a dict has no such item."""
+    if all(use.missing is ANY for use in uses):
+        is_zero = type(owner) is Counter or (type(owner) is defaultdict and owner.default_factory is int)
+        return 0 if is_zero else ABSENT
+    given = {use.missing for use in uses}
+    return given.pop() if len(given) == 1 else ABSENT
+
+
+def _is_plain_key(key: Any) -> bool:
+    """Whether to look a key up runs no code of the user's."""
+    return type(key) in UNCHANGED or isinstance(key, enum.Enum) or (type(key) is tuple and all(map(_is_plain_key, key)))

@@ -37,7 +37,7 @@ from hoad._core.jit.bound_call import BoundCall
 from hoad._core.jit.capture_analysis import Outer, Untrackable, put
 from hoad._core.jit.draws import Draw, DrawLog, Draws
 from hoad._core.jit.effects import Effects, PlaceTrace, effects_done
-from hoad._core.jit.environment import Environment
+from hoad._core.jit.environment import PLACES, Environment, found_at
 from hoad._core.jit.jit_cache import CallSignature, CompiledTrace, Jitted, Zeros
 from hoad._core.record.recording import Recording, differentiating
 from hoad._core.trace.coerce import check_class, holds_traced
@@ -47,6 +47,7 @@ from hoad._core.trace.traced import graph_of, is_traced
 from hoad._jit.environment_reader import Reader
 from hoad._jit.escapes import Stores
 from hoad._jit.find_effects import Undone, find_effects
+from hoad._jit.place_accesses import Accesses
 from hoad._jit.rebinding import Rebinding, are_alike, rebinding_of
 from hoad._jit.refusals import message
 from hoad._jit.report import JitReport, report_of
@@ -60,6 +61,7 @@ from hoad._transform.programs import without_guards
 from hoad.errors import ArgumentError, JitWarning, TracedValueError, count
 
 MOST_RECORDINGS = 16  # of one signature
+MOST_LEFT_OUT = 100  # recordings of functions that are defined again by the same text
 MOST_CHANGES = 2  # recordings of a signature that change one thing, as caches are filled; then the function does so
 MOST_SIGNATURES = 128
 
@@ -134,8 +136,8 @@ def jit(
     Results are never stale. A recording is replayed only if the branches that f took, the numbers that it read by
     `hoad.value`, and everything it read besides its arguments (globals, closure cells, attributes, the items of
     containers, the contents of arrays) are unchanged. Otherwise f is recorded again, and the former recording is kept
-    for later. Counters that f only adds to, results that it stores in attributes or globals, and lists that it only
-    appends to are written at each replay. The page *What hoad sees* lists what cannot be seen.
+    for later. Numbers that f only adds to, results that it stores in attributes, globals or items of dicts, and lists
+    that it only appends to are written at each replay. The page *What hoad sees* lists what cannot be seen.
 
     If an argument is traced, as in ``hoad.hessian(hoad.jit(f))``, f runs without compilation.
 
@@ -233,6 +235,7 @@ class _Driver:
         self.stores: str | None = None  # what f stores that no replay could, so that it is called as it is
         self.has_warned = False
         self.calls = 0  # by Python: no recording of an effect holds where another thread calls f meanwhile
+        self.left_out = 0  # recordings of what was defined again
         self.follows: set[str] = set()  # names of what it writes to, where reads are looked for one by one
         known = parameters(f)
         self.positional, self.is_known = known.positional, known.is_known
@@ -404,6 +407,8 @@ class _Driver:
         """Record the function for a call, unless that is not worth it, and give what the call gives."""
         try:
             if len(signature.recorded) + len(signature.reasons) >= MOST_RECORDINGS:
+                self.leave_out_defined_anew(signature)
+            if len(signature.recorded) + len(signature.reasons) >= MOST_RECORDINGS:
                 raise Untrackable(
                     f"it was recorded {MOST_RECORDINGS} times, and keeps changing: {_changing(signature, given)}"
                 )
@@ -436,6 +441,13 @@ class _Driver:
             signature.latest = made
         return result
 
+    def leave_out_defined_anew(self, signature: CallSignature) -> None:
+        """Let go of recordings of functions and classes that were defined again, as in a notebook cell that is run."""
+        kept = [recorded for recorded in signature.recorded if not _is_defined_anew(recorded.environment)]
+        self.left_out += len(signature.recorded) - len(kept)
+        if self.left_out <= MOST_LEFT_OUT:
+            signature.recorded = kept
+
     def refuse(self, signature: CallSignature, why: Untrackable | _Changes) -> None:
         """Record nothing more for a signature, until what it rests on has changed: f is called as it is."""
         if isinstance(why, _Stores):
@@ -462,6 +474,22 @@ def _changing(signature: CallSignature, given: _Given) -> str:
         found[changed if changed is not None else given.branch(recorded.program, recorded.live)] += 1
     most = found.most_common(1)[0][0]
     return most if isinstance(signature.live, list) else f"{most}. {signature.live}"
+
+
+def _is_defined_anew(environment: Environment) -> bool:
+    """Whether a place holds another function of equal code than it did, or another class of the same name."""
+    for kind, owner, key, expected, _ in environment.guards():
+        now = found_at(kind, owner, key) if kind in PLACES else expected
+        if now is expected or type(now) is not type(expected):
+            continue
+        if isinstance(expected, type) and (now.__module__, now.__qualname__) == (
+            expected.__module__,
+            expected.__qualname__,
+        ):
+            return True
+        if isinstance(expected, types.FunctionType) and now.__code__ == expected.__code__:
+            return True
+    return False
 
 
 class _Stores(Untrackable):
@@ -650,12 +678,14 @@ class _Given:
         A rebinding enters no code that the function did not enter, of which the reader knows all.
         """
         told = reader if rebinding is None else Reader([], reader.codes)
-        trace = PlaceTrace(self.follows, reader) if self.follows else None
+        accesses = Accesses(self.follows, reader) if self.follows else None
+        trace = None if accesses is None else PlaceTrace(self.follows, accesses)
         with differentiating(nested=False) as d:
             d.graph.is_guarded = True
             inputs = self.entered(d)
             kept: list[str] = []
             written: list[tuple[Any, Any]] = []
+            appended: dict[int, int] = {}
 
             def look(known: list[Any], is_outer: bool) -> bool:
                 """Before a plain call: put back what is written, and find what is kept besides."""
@@ -663,8 +693,10 @@ class _Given:
                     return False
                 if not is_outer and reader.changed():  # in the midst of the function
                     return False
-                if trace is not None and is_outer:
-                    trace.stop()
+                if is_outer:
+                    appended.update(watch.appended)
+                    if trace is not None:
+                        trace.stop()
                 written.extend(reader.put_back())
                 stores = Stores(d.graph, (), reader)
                 if d.alive > len({id(x) for x in (*known, *leaves_of(written)) if is_traced(x) and stores.is_own(x)}):
@@ -693,7 +725,11 @@ class _Given:
                 while written:
                     put(*written.pop())
             results = Results(d, returned)
-            found = find_effects(d, results, reader, trace)
+            if accesses is not None and trace is not None:
+                accesses.is_told = trace.is_set
+            found = find_effects(d, results, reader, accesses, appended or watch.appended)
+            if accesses is not None:
+                accesses.forget()
             operands = results.operands if isinstance(found, Undone) else found.operands
             effects = None if isinstance(found, Undone) or not found.effects else Effects(found.effects)
             values = d.given_away(operands) if effects is None else d.compute(operands)
@@ -714,7 +750,8 @@ class _Given:
         if stores is not None:
             return stores, results.arranged(given)
         graph = d.graph
-        environment = reader.environment(live, () if isinstance(found, Undone) else found.places)
+        places = ((), ()) if isinstance(found, Undone) else (found.places, found.guards)
+        environment = reader.environment(live, *places)
         why = self.obstacle(reader, environment, watch, bool(graph.has_raised))
         if why is None and log.made:
             why = self.obstacle_of_draws(d, log)

@@ -68,7 +68,7 @@ def _report(recorded: CompiledTrace) -> RecordingReport:
     lines = _lines(codes)
     shown = [(key, name) for kind, _, key, expected, name in guards if kind != "said" or not _is_objects(key, expected)]
     reads = [f"{name}{lines.get(_key(key, name), '')}" for key, name in shown]
-    effects = [] if recorded.effects is None else recorded.effects.effects
+    effects = [] if recorded.effects is None else [x for x in recorded.effects.effects if x.action != "expect"]
     writes = [f"{effect.name}: {effect.action}{lines.get(_key(effect.key, effect.name), '')}" for effect in effects]
     branches = [str(where) for _, _, where in guard_rows(tape._graph)]
     draws = [] if recorded.draws is None else [f"{draw.name} at {draw.where}" for draw in recorded.draws.made]

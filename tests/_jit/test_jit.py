@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import array
 import contextvars
 import gc
 import math
@@ -881,7 +880,7 @@ SOURCE = np.random.default_rng(5)
 STREAM = iter(range(10**9))
 
 
-BUFFER = array.array("d", [1.0, 2.0])
+BUFFER = memoryview(bytearray(b"ab"))
 LOCK = threading.Lock()
 CONTEXT: contextvars.ContextVar[float] = contextvars.ContextVar("rate", default=2.0)
 
@@ -889,7 +888,7 @@ CONTEXT: contextvars.ContextVar[float] = contextvars.ContextVar("rate", default=
 @pytest.mark.parametrize(
     ("f", "change", "what"),
     [
-        (lambda x: BUFFER[0] * x, lambda: BUFFER.__setitem__(0, BUFFER[0] + 1), "BUFFER, a array, which cannot"),
+        (lambda x: BUFFER[0] * x, lambda: BUFFER.__setitem__(0, BUFFER[0] + 1), "BUFFER, a memoryview, which cannot"),
         (
             lambda x: x if LOCK.locked() else -x,
             lambda: LOCK.release() if LOCK.locked() else LOCK.acquire(),

@@ -8,6 +8,7 @@ calls.
 
 from __future__ import annotations
 
+import collections
 import random
 import warnings
 from collections.abc import Callable
@@ -23,6 +24,8 @@ POINTS = (1.5, -0.5, 2.0)
 CHANGES = 4  # of each program, with calls at all points after each
 
 HEAD = """
+import collections
+
 import numpy as np
 
 RATE = 1.5
@@ -49,6 +52,8 @@ class Part:
 
     def apply(self, y):
         self.uses += 1
+        self.calls = 0
+        self.calls += 1
         return self.gain * y + self.rate
 
 
@@ -73,6 +78,13 @@ class Model(Base):
         self.part = Part()
         self.options = {"on": True, "factor": 3.0}
         self.rng = np.random.default_rng(3)
+        self.elapsed, self.cost, self.step = 0.0, 0.5, 0.1
+        self.stats = {"n": 0, "kept": 1.0}
+        self.words = collections.Counter()
+        self.recent = collections.deque(maxlen=3)
+
+    def count(self, key):
+        self.stats[key] = self.stats.get(key, 0) + 1
 
     @property
     def sum_of_both(self):
@@ -171,6 +183,22 @@ WRITES = (
     "seen += 1",
     "model.part.uses += 3",
     "model.last = model.rng.normal(size=2)",
+    "model.calls = model.calls + 1",
+    "model.elapsed += model.step",
+    "model.elapsed += 0.3",
+    "model.cost += y",
+    "model.cost -= 1.0",
+    "model.stats['n'] += 1",
+    "model.stats['n'] = model.stats['n'] + model.stride",
+    "model.stats['last'] = {e}",
+    "model.stats['kept'] = model.a",
+    "model.count('m')",
+    "model.words[model.mode] += 1",
+    "model.recent.append({e})",
+    "model.recent.append(1)",
+    "model.history.extend([{e}, 2])",
+    "model.other += [{e}]",
+    "Part().apply(y)",
 )
 READS_OF_WRITTEN = (  # a function with one of these is called as it is, or recorded for each value
     "y = y + model.calls",
@@ -181,6 +209,18 @@ READS_OF_WRITTEN = (  # a function with one of these is called as it is, or reco
     "model.options['factor'] = 4.0",
     "model.steps = model.steps + 1",
     "TABLE['new'] = 5.0",
+    "y = y + model.elapsed",
+    "model.cost = 0.5 * model.cost",
+    "y = y + model.stats['n']",
+    "y = y + model.stats.get('m', 0)",
+    "y = y * len(model.stats)",
+    "y = y + sum(model.words.values())",
+    "y = y + (model.recent[0] if model.recent else 1.0)",
+    "kept = model.stats; kept['n'] += 1; y = y + len(kept)",
+    "model.stats['last'] = y; y = 2.0 * model.stats['last']",
+    "y = y + model.stats.pop('last', 0.5)",
+    "model.stats = {'n': 1, 'kept': 2.0}",
+    "model.recent.appendleft(y)",
     "y = y + (0.0 if model.last is None else 1.0)",
 )
 CHANGING: dict[str, Callable[[dict[str, Any]], object]] = {
@@ -215,6 +255,16 @@ CHANGING: dict[str, Callable[[dict[str, Any]], object]] = {
     "a variable of the function around": lambda m: m["set_inner"](-0.5),
     "a generator is drawn from": lambda m: m["model"].rng.normal(),
     "another generator": lambda m: setattr(m["model"], "rng", np.random.RandomState(7)),
+    "a sum": lambda m: setattr(m["model"], "elapsed", 1e16),
+    "a sum of results": lambda m: setattr(m["model"], "cost", 0),
+    "a step": lambda m: setattr(m["model"], "step", 0.7),
+    "a count among items": lambda m: m["model"].stats.update(n=5),
+    "an item of its own": lambda m: m["model"].stats.update(kept=3.5),
+    "an item more": lambda m: m["model"].stats.update(last=-1.0, other=0),
+    "items in another order": lambda m: setattr(m["model"], "stats", {"kept": 0.5, "n": 2}),
+    "no words": lambda m: m["model"].words.clear(),
+    "recent ones": lambda m: m["model"].recent.extend([1, 1]),
+    "none that are recent": lambda m: m["model"].recent.clear(),
     "what was stored last": lambda m: setattr(m["model"], "last", None),
 }
 
@@ -288,6 +338,9 @@ def check_alike(found: Any, wanted: Any, what: str) -> None:
         np.testing.assert_allclose(found, wanted, rtol=1e-13, err_msg=what)
         return
     assert type(found) is type(wanted), what
+    if isinstance(wanted, collections.deque):
+        assert found.maxlen == wanted.maxlen, what
+        found, wanted = list(found), list(wanted)
     if isinstance(wanted, np.ndarray):
         np.testing.assert_allclose(found, wanted, rtol=1e-13, err_msg=what)
     elif isinstance(wanted, dict):

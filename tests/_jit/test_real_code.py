@@ -1208,12 +1208,12 @@ def a_function_that_calls_itself() -> Program:
 
 # These change what they read, draw random numbers, read the environment or ask for any name, at some time.
 REFUSED = frozenset(
-    """a_counter_that_is_read a_counter_that_is_put_anew a_counter_of_a_counter items_of_a_dict_that_count
+    """a_counter_that_is_read a_counter_of_a_counter
     elements_of_an_array_that_count a_history_that_is_read a_running_mean the_last_point_and_its_value
     a_cached_property the_least_so_far a_buffer_that_is_filled
     an_object_that_passes_questions_on a_variable_of_the_environment
     what_is_read_from_the_environment_only_where_it_is_allowed
-    a_singleton a_generator_that_is_used_later a_generator_on_one_side_of_a_branch""".split()
+    a_generator_that_is_used_later a_generator_on_one_side_of_a_branch""".split()
 )
 
 

@@ -34,7 +34,7 @@ def test_what_a_recording_rests_on() -> None:
     assert any(line.startswith("self.rate (test_report.py:") for line in recording.reads)
     assert any(line.startswith("self.t (test_report.py:") for line in recording.reads)
     assert not any("__len__" in line for line in recording.reads)
-    assert [line.partition(" (")[0] for line in recording.writes] == ["self.calls: count", "self.model: store"]
+    assert [line.partition(" (")[0] for line in recording.writes] == ["self.calls: add", "self.model: store"]
     assert len(recording.branches) == 1
     g(np.array([-1.0, 2.0]))
     assert len(g.report(np.array([1.0, 2.0])).recordings) == 2

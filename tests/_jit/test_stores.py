@@ -133,6 +133,8 @@ STORING: list[tuple[Callable[[Any], Any], Callable[[], Any]]] = [
     (in_new_list, lambda: SPACE.listed[1]["a"]),
     (in_slot, lambda: SLOTTED.last),
     (in_attribute, lambda: vars(in_attribute)["last"]),
+    (in_dict, lambda: TABLE["last"]),
+    (in_deque, lambda: QUEUE[-1]),
 ]
 
 
@@ -164,8 +166,6 @@ def test_an_array_of_traced_numbers_is_stored_as_numbers() -> None:
 
 
 CASES: list[tuple[Callable[[Any], Any], Callable[[], Any], str]] = [
-    (in_dict, lambda: TABLE["last"], r"an item of TABLE \(test_stores.py:\d+\)"),
-    (in_deque, lambda: QUEUE[-1], r"an item of .*QUEUE \(test_stores.py:\d+\)"),
     (in_objects, lambda: CELLS[1], r"an item of .*CELLS \(test_stores.py:\d+\)"),
     (in_closure, lambda: SPACE.later(), r"the variable y of in_closure.*"),
 ]

@@ -6,6 +6,7 @@ import gc
 import os
 import random
 import sys
+from collections import deque
 
 import numpy as np
 
@@ -79,6 +80,7 @@ cdef dict CHANGING_FOR_USERS = {
     "_thread": frozenset(["get_ident", "get_native_id"]),
     "_weakref": frozenset(["getweakrefcount", "getweakrefs"]),
     "builtins": frozenset(["__subclasses__"]),
+    "_decimal": frozenset(["getcontext", "localcontext"]),     # from Python 3.13 on
     "decimal": frozenset(["getcontext", "localcontext"]),
     "gc": frozenset(["get_count", "get_objects", "get_referents", "get_referrers", "get_stats", "get_threshold",
                      "isenabled"]),
@@ -304,6 +306,7 @@ cdef class CallWatch:
     cdef readonly str impure    # what gives something else at every call, and where it was met first
     cdef readonly bint is_users     # whether code of the user's called that, and no library's
     cdef readonly bint loads    # whether NumPy's generators were loaded: was one drawn from?
+    cdef readonly dict appended     # id of a deque: how often one item was put at either end
     cdef bint meets_scipy
     cdef bint noting
     cdef object drawn           # the state of the global generator when SciPy was met first
@@ -314,6 +317,7 @@ cdef class CallWatch:
 
     def __init__(self, EnteredCode listener not None):
         self.listener = listener
+        self.appended = {}
 
     def __enter__(self):
         global watching
@@ -424,12 +428,22 @@ cdef class CallWatch:
 
     cdef int look_at_call(self, PyObject* frame, PyObject* function) except -1:
         """Note a function in C that is called in a frame, if it gives something else at every call."""
+        cdef PyObject* owner
         if not PyCFunction_Check(function):
             return 0
+        owner = (<PyCFunctionObject*>function).m_self
+        if owner != NULL and Py_TYPE(owner) == <PyTypeObject*>deque:
+            self.note_appended(owner, (<PyCFunctionObject*>function).m_ml.ml_name)
         found = kind_of_call(<PyCFunctionObject*>function)
         if found == CallKind.IMPURE or (
                 found == CallKind.IMPURE_FOR_USERS and not is_library((<object>frame).f_code.co_filename)):
             self.note(f"it calls {name_of_call(<PyCFunctionObject*>function)}", <object>frame)
+        return 0
+
+    cdef int note_appended(self, PyObject* owner, const char* name) except -1:
+        """Count what is put into a deque, which may drop as much at its other end."""
+        if name.startswith(b"append"):
+            self.appended[<size_t>owner] = self.appended.get(<size_t>owner, 0) + 1
         return 0
 
     cdef int look_at_library(self, code, frame) except -1:

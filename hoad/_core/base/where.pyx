@@ -105,7 +105,7 @@ cdef bint is_part_of(str package, str filename):
 
 
 cpdef bint is_library(str filename) except -1:
-    """Whether a file is not a user's: of hoad, NumPy, SciPy or the standard library."""
+    """Whether a file is not a user's: of hoad, NumPy, SciPy, pandas or the standard library."""
     return origin_of(filename) != Origin.USERS
 
 
@@ -123,7 +123,7 @@ cdef int find_origin(str filename) except -1:
     name = standard_name(filename)
     if name in CHANGING_CODE:
         return Origin.CHANGING
-    if is_part_of("scipy", filename):
+    if is_part_of("scipy", filename) or is_part_of("pandas", filename):
         return Origin.SCIPYS
     return Origin.LIBRARYS if name is not None or filename.startswith(OWN_FOLDERS) else Origin.USERS
 

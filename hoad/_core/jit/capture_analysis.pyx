@@ -4,6 +4,7 @@ import abc
 import builtins
 import collections
 import copy
+import datetime
 import decimal
 import enum
 import io
@@ -13,7 +14,6 @@ import random
 import sys
 import threading
 import types
-import weakref
 from collections.abc import Iterator
 from contextvars import ContextVar
 from typing import Generic
@@ -50,7 +50,9 @@ UNCHANGED = frozenset(
 cdef frozenset PLAIN = frozenset([id(cls) for cls in UNCHANGED])
 # Those that have nothing else, so that a function of theirs that is looked up by name is one of these.
 cdef frozenset ONLY_CHANGING = frozenset(["numpy.random", "random", "secrets", "time"])
-cdef tuple CHANGING_CLASSES = (ContextVar, threading.local, weakref.ref, types.CoroutineType)
+cdef tuple CHANGING_CLASSES = (ContextVar, threading.local, types.CoroutineType)
+# Classes of modules all of whose functions give something else at every call, which do not.
+cdef frozenset STEADY_CLASSES = frozenset(["SafeUUID", "UUID"])
 cdef tuple IN_MEMORY = (io.StringIO, io.BytesIO)      # what they hold is read and written without a word
 # What is read from files is told where it happens; and what locks and loggers do is no result.
 cdef tuple TOLD_CLASSES = (io.IOBase.__base__, type(threading.Lock()), type(threading.RLock()), logging.Handler,
@@ -92,6 +94,8 @@ cdef tuple SPECIAL = tuple(sorted(
     reversed rfloordiv rlshift rmatmul rmod rmul ror round rpow rrshift rshift rsub rtruediv rxor set setattr
     setitem str sub subclasscheck truediv trunc xor""".split()
 ))
+cdef str DISPATCH_CACHE = "dispatch_cache"
+cdef frozenset ASKS_KIND = frozenset(["isinstance", "issubclass"])
 # By these names code may ask a generator of random numbers for its state, or copy it.
 cdef frozenset ASKS_STATE = frozenset(
     """__copy__ __deepcopy__ __getstate__ _bit_generator _seed_seq bit_generator copy deepcopy dump dumps get_state
@@ -257,7 +261,7 @@ cdef int check_kind(name, kind) except -1:
     except TypeError:       # of abstract classes, which keep what they were asked for
         raise Untrackable(f"it may read {name}, whose class {kind.__name__} is not hashable") from None
     for cls in mro_of(kind):
-        changing = changing or is_changing(module_of(cls))
+        changing = changing or (is_changing(module_of(cls)) and cls.__name__ not in STEADY_CLASSES)
     if changing:
         raise Untrackable(f"it may read {name}, a {kind.__name__}")
     return 0
@@ -298,6 +302,7 @@ class Outer(Exception):
 
 
 cdef tuple CLEARED = (bytearray, collections.deque)
+cdef tuple CONTAINERS = (list, dict, collections.deque)
 # Containers that are compared as a whole.
 cdef frozenset WHOLE = frozenset(["list", "mapping", "content"])
 
@@ -318,8 +323,10 @@ def put(tuple guard not None, value):
     if kind == "list":
         (<list>owner)[:] = value
     elif kind == "mapping":
-        dict.clear(owner)
-        dict.update(owner, zip(value[::2], value[1::2]))
+        kind = collections.OrderedDict if isinstance(owner, collections.OrderedDict) else dict
+        kind.clear(owner)
+        for k in range(0, len(value), 2):
+            kind.__setitem__(owner, value[k], value[k + 1])
     elif kind == "array":
         if owner.flags.writeable and owner.shape == value.shape:
             owner[...] = value
@@ -349,9 +356,8 @@ cdef class Walk(EnteredCode):
     cdef readonly dict generators   # id: (name, generator of random numbers, its state)
     cdef readonly object refusal    # the first of what cannot be guarded
     cdef readonly bint has_begun    # whether code was entered
-    cdef set skipped                # (kind, id(owner), key) of places
-    cdef dict lists                 # id of a list: its name when it was met
-    cdef set aliases                # ids of those that were met by other names, too
+    cdef readonly set skipped       # (kind, id(owner), key) of places
+    cdef dict ways                  # id of a container: how often it was come to by a way that is no place of its own
     cdef dict library               # id: (code of Python's library that was entered, whether it reads by such names)
     cdef dict functions             # id of code: [(name, function)] met
     cdef dict methods               # id of code: [guard of the place in a class where it is found by Python itself]
@@ -363,6 +369,7 @@ cdef class Walk(EnteredCode):
     cdef bint calls_by_name         # methods, by a name that is computed, where nothing sees the call
     cdef bint copies                # so that a generator of random numbers may be
     cdef bint asks_callable         # whether an object can be called
+    cdef readonly bint asks_kind    # which class an object is of, perhaps one that its class is registered with
     cdef readonly bint asks_whole   # namespaces are compared or shown, with all that they hold
     cdef bint uses_super            # so that classes between count by themselves
     cdef bint handles               # exceptions, so that a name that is not there counts
@@ -382,7 +389,7 @@ cdef class Walk(EnteredCode):
         self.names, self.stored, self.values = set(), set(), set()
         self.codes, self.library, self.functions, self.methods, self.inner = dict(codes), {}, {}, {}, {}
         self.watches, self.written, self.met, self.generators = {}, {}, {}, {}
-        self.ahead, self.subjects, self.lists, self.aliases = [], [], {}, set()
+        self.ahead, self.subjects, self.ways = [], [], {}
         self.flags = self.asked()
 
     def walk(self, list roots not None):
@@ -447,6 +454,7 @@ cdef class Walk(EnteredCode):
         self.handles = self.handles or reads.handles
         self.asks_whole = self.asks_whole or reads.asks_whole
         self.asks_callable = self.asks_callable or "callable" in reads.globals
+        self.asks_kind = self.asks_kind or reads.has_patterns or not ASKS_KIND.isdisjoint(reads.globals)
         self.uses_super = self.uses_super or "super" in reads.globals
         self.by_name = self.by_name or reads.has_patterns or computes_names(reads)
         return 0
@@ -523,8 +531,8 @@ cdef class Walk(EnteredCode):
         return found
 
     def is_aliased(self, x):
-        """Whether an object was come to by more than one way."""
-        return id(x) in self.aliases
+        """Whether a container was come to by other ways than by places that hold it."""
+        return self.ways.get(id(x), 0) != 0
 
     # ---- what was found
 
@@ -553,6 +561,8 @@ cdef class Walk(EnteredCode):
         """Compare what a place holds at each call, and visit that; not what a place holds that is only written to."""
         self.watch(kind, owner, key, held, name)
         if (kind, id(owner), key) not in self.skipped:
+            if issubclass(type(held), CONTAINERS):
+                self.ways[id(held)] = self.ways.get(id(held), 0) - 1
             self.later(name.removeprefix("the global ").partition(" in ")[0], held)
         return 0
 
@@ -569,12 +579,10 @@ cdef class Walk(EnteredCode):
             raise Untrackable(f"it may read {name}, a {kind.__name__}, which can change unseen")
         if id(kind) in PLAIN or x is ABSENT:
             return 0
+        if issubclass(kind, CONTAINERS):
+            self.ways[id(x)] = self.ways.get(id(x), 0) + 1
         if id(x) in self.met:
-            if kind is list and self.lists.get(id(x), name) != name:
-                self.aliases.add(id(x))
             return 0
-        if kind is list:
-            self.lists[id(x)] = name
         if has_fixed_names(kind) and isinstance(x, np.generic):
             return 0
         if isinstance(x, GETTERS):
@@ -656,7 +664,10 @@ cdef class Walk(EnteredCode):
         code = x.__code__
         if is_library(code.co_filename):
             for cell_name, cell in zip(code.co_freevars, x.__closure__ or ()):
-                self.later(cell_name, content_of(cell))
+                if cell_name == DISPATCH_CACHE:     # of `functools.singledispatch`: what follows from its registry
+                    self.asks_kind = True
+                else:
+                    self.later(cell_name, content_of(cell))
             self.check_function(name, x)
             if x is logging.getLogger:      # which finds or makes them by name
                 self.when_asked(Walk.check_level, name, x)
@@ -788,6 +799,8 @@ cdef class Walk(EnteredCode):
         cdef list own = own_classes(x)
         if module_of(x) == "datetime" and not NOW.isdisjoint(self.values):
             raise Untrackable(f"it may ask {name} for the time")
+        if module_of(x).partition(".")[0] == "pandas" and derives_from(x, (datetime.date,)):
+            self.when_asked(Walk.check_now, name, x)
         if not own:
             return
         for cls in mro_of(x)[-2::-1]:
@@ -809,6 +822,11 @@ cdef class Walk(EnteredCode):
             self.later(f"the members of {name}", said["_member_map_"])
         if type(x) is not type:
             self.later(f"the class of {name}", type(x))
+
+    def check_now(self, name, x, held, set names, stored):
+        """Raise for classes of compiled code, whose calls nothing tells of."""
+        if not NOW.isdisjoint(names):
+            raise Untrackable(f"it may ask {name} for the time")
 
     cdef int watch_special(self, name, x, key, held) except -1:
         """What Python itself looks for in a class: a function counts once its code is entered."""

@@ -22,7 +22,4 @@ cdef class Reads:
     cdef int note_name(self, NameKind kind, str name) except -1
     cdef int note_second(self, code, const unsigned char* steps, Py_ssize_t i, Py_ssize_t size, bint stores) except -1
 
-cdef int[256] SHIFTS            # by how many bits the number of the name is shifted
-
-cdef Py_ssize_t argument(const unsigned char* steps, Py_ssize_t at) noexcept
 cpdef Reads reads_of(code)

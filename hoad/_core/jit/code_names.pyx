@@ -15,6 +15,7 @@ cdef object CodeType = types.CodeType
 cdef enum StepKind:
     OTHER, SILENT, LOADED, CONSTANT, ATTRIBUTE, CALLED
 
+cdef int[256] SHIFTS            # by how many bits the number of the name is shifted
 cdef NameKind[256] KINDS        # what the instructions of a number name
 cdef StepKind[256] STEPS        # what they do to the arguments of a call
 cdef int[256] CALLS             # whether what is loaded is called at once: never, where the lowest bit says so, always

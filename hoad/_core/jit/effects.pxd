@@ -6,12 +6,17 @@ cdef class Effect:
     cdef readonly object owner
     cdef readonly object key
     cdef readonly str name
+    cdef object before
     cdef readonly str action
     cdef object what
     cdef object arrange             # makes what is put there of values, or None
     cdef readonly tuple places      # of the values
+    cdef object missing             # what there is to add to where there is nothing, or ABSENT
+    cdef object number              # the class of what is added to
 
     cdef object made(self, list values)
+    cdef object found(self)
+    cdef int add(self, found, list values) except -1
     cdef bint is_possible(self) except -1
     cdef int apply(self, list values) except -1
 
@@ -22,14 +27,12 @@ cdef class Effects:
 
     cdef bint are_possible(self) except -1
     cpdef int apply(self, list values) except -1
-    cdef Py_ssize_t appended(self, owner) except -1
 
 cdef class PlaceTrace:
     cdef set names
-    cdef object walk
-    cdef set read                   # (kind, id(owner), key) of places
+    cdef object listener
+    cdef dict tables                # id of code: (code, what is told of its instructions)
     cdef readonly bint is_set       # whether it traces: a debugger may be there
 
     cdef int start(self) except -1
-    cdef int look(self, code, Py_ssize_t at) except -1
-    cdef int note(self, name) except -1
+    cdef int look(self, code, frame) except -1

@@ -1,14 +1,13 @@
-"""What a replay does besides computing: it counts, stores results, and appends them to lists."""
+"""What a replay does besides computing: it adds to numbers, stores results, and appends them to lists."""
 
 from collections.abc import Callable
-from typing import Any
+from types import CodeType, FrameType
+from typing import Any, Protocol
 
 from typing_extensions import Self
 
-from hoad._core.jit.capture_analysis import Walk
-
 class Effect:
-    """A place that a function writes to, and what it puts there."""
+    """A place, or a container, that a function writes to, and what it puts there."""
 
     def __init__(
         self,
@@ -17,10 +16,13 @@ class Effect:
         what: Any = None,
         places: tuple[int, ...] = (),
         arrange: Callable[[list[Any]], Any] | None = None,
+        missing: Any = ...,
     ) -> None:
-        """Of a guard of the place; `action` is "count" (by what), "store" or "append": what, or of values of a run.
+        """Of a guard; `action` is "add" (each of a tuple), "store", "append" or "appendleft": what, or values of a run.
 
-        The values are those in `places`; `arrange` makes one thing of several.
+        With "expect" nothing is written: there is to be a number of the class that there was.
+        The values are those in `places`; `arrange` makes one thing of several. `missing` is what is added to in a place
+        where there is nothing.
         """
 
     @property
@@ -49,18 +51,22 @@ class Effects:
 
 def untraced(*_: object) -> None: ...
 
-class PlaceTrace:
-    """While it is the trace function of a thread, notes which places are read before anything is put there.
+class Listener(Protocol):
+    """What is told of instructions."""
 
-    It looks at each instruction of code that has one of the names that the places are known by.
+    def accesses(self, code: CodeType) -> dict[int, Any]: ...
+    def note(self, access: Any, frame: FrameType) -> None: ...
+
+class PlaceTrace:
+    """While it is the trace function of a thread, tells of instructions in code that has one of some names.
+
+    The `listener` has `accesses(code)`, a dict of what it wants to be told by the offset of the instruction, and
+    `note(access, frame)`, which it is told before the instruction runs.
     """
 
-    def __init__(self, names: set[str], walk: Walk) -> None:
-        """`walk` knows the places, by their guards."""
-
+    def __init__(self, names: set[str], listener: Listener) -> None: ...
     @property
     def is_set(self) -> bool: ...
     def __enter__(self) -> Self: ...
     def __exit__(self, *_: object) -> None: ...
     def stop(self) -> None: ...
-    def reads_first(self, guard: tuple[str, Any, Any, Any, str]) -> bool: ...

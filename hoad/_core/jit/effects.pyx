@@ -1,18 +1,15 @@
-"""What a replay does besides computing: it counts, stores results, and appends them to lists."""
+"""What a replay does besides computing: it adds to numbers, stores results, and appends them to lists."""
 
-import opcode
 import sys
 from types import SimpleNamespace
 
-from cpython.bytes cimport PyBytes_AS_STRING
+import numpy as np
+
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF
 from libc.stdint cimport int64_t
 
-from hoad._core.jit.environment import found_at, put_at
-
-from hoad._core.jit.code_names cimport SHIFTS, argument
-from hoad._core.jit.environment cimport same
+from hoad._core.jit.environment import ABSENT, found_at, put_at
 
 cdef extern from "Python.h":
     ctypedef struct PyFrameObject:
@@ -29,17 +26,26 @@ cdef extern from "Python.h":
 
 # ---- what is done at each replay ------------------------------------------------------------------------------------
 
+cdef object class_of_number(x):
+    """The class of a number, where NumPy's floats are Python's."""
+    return float if type(x) is np.float64 else type(x)
+
+
 cdef class Effect:
-    """A place that a function writes to, and what it puts there."""
+    """A place, or a container, that a function writes to, and what it puts there."""
 
-    def __init__(self, guard, str action not None, what=None, tuple places not None=(), arrange=None):
-        """Of a guard of the place; `action` is "count" (by what), "store" or "append": what, or of values of a run.
+    def __init__(self, guard, str action not None, what=None, tuple places not None=(), arrange=None, missing=ABSENT):
+        """Of a guard; `action` is "add" (each of a tuple), "store", "append" or "appendleft": what, or values of a run.
 
-        The values are those in `places`; `arrange` makes one thing of several.
+        With "expect" nothing is written: there is to be a number of the class that there was.
+        The values are those in `places`; `arrange` makes one thing of several. `missing` is what is added to in a place
+        where there is nothing.
         """
-        self.kind, self.owner, self.key = guard[0], guard[1], guard[2]
+        self.kind, self.owner, self.key, self.before = guard[0], guard[1], guard[2], guard[3]
         self.name = guard[4]
         self.action, self.what, self.places, self.arrange = action, what, places, arrange
+        self.missing = missing
+        self.number = class_of_number(missing if self.before is ABSENT else self.before)
 
     cdef object made(self, list values):
         """What is put there."""
@@ -47,17 +53,30 @@ cdef class Effect:
             return self.arrange([values[k] for k in self.places])
         return values[self.places[0]] if self.places else self.what
 
+    cdef object found(self):
+        """What there is to add to."""
+        found = found_at(self.kind, self.owner, self.key)
+        return self.missing if found is ABSENT else found
+
     cdef bint is_possible(self) except -1:
-        """Whether there is still a number that can be counted on."""
-        return self.action != "count" or type(found_at(self.kind, self.owner, self.key)) is int
+        """Whether there is still such a number to add to."""
+        return self.action not in ("add", "expect") or class_of_number(self.found()) is self.number
+
+    cdef int add(self, found, list values) except -1:
+        for number in self.made(values):
+            found = found + number
+        put_at(self.kind, self.owner, self.key, found)
+        return 0
 
     cdef int apply(self, list values) except -1:
-        if self.action == "count":
-            put_at(self.kind, self.owner, self.key, found_at(self.kind, self.owner, self.key) + self.what)
-        elif self.action == "append":
-            (<list>self.owner).append(self.made(values))
-        else:
+        if self.action == "add":
+            self.add(self.found(), values)
+        elif self.action == "store":
             put_at(self.kind, self.owner, self.key, self.made(values))
+        elif self.action == "append":
+            self.owner.append(self.made(values))
+        elif self.action == "appendleft":
+            self.owner.appendleft(self.made(values))
         return 0
 
 
@@ -93,42 +112,36 @@ cdef class Effects:
     def put(self, list values not None):
         """Let places hold values of the recording, where traced ones are: what is counted is counted already."""
         cdef Effect made
-        cdef dict at = {}       # how many items a list had before
+        cdef dict left = {}     # how many items of a container are to come
         for effect in self.effects:
             made = <Effect>effect
+            left[id(made.owner)] = left.get(id(made.owner), 0) + 1
+        for effect in self.effects:
+            made = <Effect>effect
+            left[id(made.owner)] -= 1
             if made.action == "store":
                 made.apply(values)
-            elif made.action == "append":
-                k = at.setdefault(id(made.owner), len(<list>made.owner) - self.appended(made.owner))
-                if 0 <= k < len(<list>made.owner):      # another thread may have taken it away
+            elif made.action == "add" and made.places:
+                made.add(made.missing if made.before is ABSENT else made.before, values)
+            elif made.action.startswith("append"):
+                k = left[id(made.owner)]
+                k = k if made.action == "appendleft" else len(made.owner) - 1 - k
+                if 0 <= k < len(made.owner):    # another thread may have taken it away
                     made.owner[k] = made.made(values)
-                at[id(made.owner)] = k + 1
-
-    cdef Py_ssize_t appended(self, owner) except -1:
-        return len([1 for effect in self.effects if (<Effect>effect).owner is owner])
 
 
 # ---- what is read before it is written ------------------------------------------------------------------------------
 
-cdef frozenset READING = frozenset(
-    ["DELETE_ATTR", "DELETE_GLOBAL", "IMPORT_FROM", "LOAD_ATTR", "LOAD_GLOBAL", "LOAD_METHOD", "LOAD_NAME"])
-cdef frozenset READING_CELLS = frozenset(["LOAD_CLASSDEREF", "LOAD_DEREF", "LOAD_FROM_DICT_OR_DEREF"])
-# The numbers of these instructions.
-cdef frozenset LOADS = frozenset([n for name, n in opcode.opmap.items()
-                                  if name in READING or name.startswith("LOAD_SUPER")])
-cdef frozenset LOADS_OF_CELLS = frozenset([n for name, n in opcode.opmap.items() if name in READING_CELLS])
-
-
 cdef class PlaceTrace:
-    """While it is the trace function of a thread, notes which places are read before anything is put there.
+    """While it is the trace function of a thread, tells of instructions in code that has one of some names.
 
-    It looks at each instruction of code that has one of the names that the places are known by.
+    The `listener` has `accesses(code)`, a dict of what it wants to be told by the offset of the instruction, and
+    `note(access, frame)`, which it is told before the instruction runs.
     """
 
-    def __init__(self, set names not None, walk):
-        """`walk` knows the places, by their guards."""
-        self.names, self.walk = names, walk
-        self.read = set()
+    def __init__(self, set names not None, listener):
+        self.names, self.listener = names, listener
+        self.tables = {}
         self.is_set = False
 
     def __enter__(self):
@@ -155,45 +168,42 @@ cdef class PlaceTrace:
         if self.is_set and PyThreadState_Get().c_tracefunc == <Py_tracefunc>traced:
             PyEval_SetTrace(NULL, NULL)
 
-    def reads_first(self, guard):
-        """Whether a place is read before it is written to; or may be, where nothing was traced."""
-        return not self.is_set or (guard[0], id(guard[1]), guard[2]) in self.read
-
-    cdef int look(self, code, Py_ssize_t at) except -1:
-        """Note what an instruction reads that is still as it was."""
-        cdef bytes steps = code.co_code
-        cdef const unsigned char* step = <const unsigned char*>PyBytes_AS_STRING(steps)
-        if step[at] in LOADS_OF_CELLS:
-            self.note(None)
-        elif step[at] in LOADS:
-            self.note(code.co_names[argument(step, at) >> SHIFTS[step[at]]])
-        return 0
-
-    cdef int note(self, name) except -1:
-        """Note the places of a name (None for any cell) that are as they were."""
-        for places in (self.walk.watches, self.walk.written):
-            for place, guard in list((<dict>places).items()):
-                kind, owner, key, expected, _ = <tuple>guard
-                if key == name and (key is not None or kind == "cell") and same(found_at(kind, owner, key), expected):
-                    self.read.add(place)
+    cdef int look(self, code, frame) except -1:
+        """Tell of an instruction."""
+        if id(code) not in self.tables:
+            self.tables[id(code)] = code, self.listener.accesses(code)
+        access = (<dict>(<tuple>self.tables[id(code)])[1]).get(frame.f_lasti)
+        if access is not None:
+            self.listener.note(access, frame)
         return 0
 
 
 cdef object WORKS = None        # whether this Python tells of instructions; None if that is not known yet
 
 
+cdef class _Told:
+    """Whether an instruction was told of."""
+
+    cdef bint is_told
+
+    def accesses(self, code):
+        return dict.fromkeys(range(len(code.co_code)), True)
+
+    def note(self, access, frame):
+        self.is_told = True
+
+
 cdef bint finds_a_read() except -1:
-    """Whether a read is found where there is one."""
-    place, space = SimpleNamespace(place=1), {}
+    """Whether instructions are told of."""
+    space, told = {}, _Told()
     exec(compile("def read(x): return x.place", "<read>", "exec"), space)
-    guard = "attribute", place, "place", 1, "place"
-    trace = PlaceTrace({"place"}, SimpleNamespace(watches={("attribute", id(place), "place"): guard}, written={}))
+    trace = PlaceTrace({"place"}, told)
     trace.start()
     try:
-        space["read"](place)
+        space["read"](SimpleNamespace(place=1))
     finally:
         trace.stop()
-    return bool(trace.read)
+    return told.is_told
 
 
 def untraced(*_):
@@ -213,7 +223,7 @@ cdef int traced(PyObject* owner, PyFrameObject* frame, int event, PyObject* _) e
     code = <object><PyObject*>PyFrame_GetCode(frame)
     Py_DECREF(code)
     if event == PyTrace_OPCODE:
-        return trace.look(code, (<object><PyObject*>frame).f_lasti)
+        return trace.look(code, <object><PyObject*>frame)
     if code.co_freevars or code.co_cellvars or not trace.names.isdisjoint(code.co_names):
         ask_for_instructions(<object><PyObject*>frame)
     return 0

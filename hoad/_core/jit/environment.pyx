@@ -5,6 +5,9 @@ with what was there: by identity, and where that differs, numbers and text by th
 run.
 """
 
+import weakref
+from abc import get_cache_token
+
 import numpy as np
 
 cimport cython
@@ -77,16 +80,19 @@ cdef enum GuardKind:
     TYPE            # the class of an object
     FUNCTION        # code and defaults
     LIST            # all items
-    MAPPING         # all items of a dict, in their order
+    MAPPING         # all items of a dict, in their order, but those of some keys
     CONTENT         # all items of a set, a deque and the like
     ARRAY           # shape, dtype and all bytes; the key is the object of `bytes` that they lie in, if any
     LAYOUT          # shape and dtype
     FLAGS           # flags and strides of an array
     CACHE           # items of a dict that only grows, in their order, whatever came after them
+    HELD            # the same as `SLOT`, of what a replay never writes to
+    TARGET          # what a weak reference refers to
+    REGISTERED      # the number of classes that were registered with abstract ones
 
 KINDS = {"item": ITEMS, "cell": CELL, "attribute": ATTRIBUTES, "slot": SLOT, "said": CLASS, "type": TYPE,
          "function": FUNCTION, "list": LIST, "mapping": MAPPING, "content": CONTENT, "array": ARRAY, "layout": LAYOUT,
-         "flags": FLAGS, "cache": CACHE}
+         "flags": FLAGS, "cache": CACHE, "held": HELD, "target": TARGET, "registered": REGISTERED}
 # What holds one object that can be exchanged.
 PLACES = frozenset(["item", "cell", "attribute", "slot", "said"])
 # Of these, all keys of one owner are compared at once.
@@ -259,6 +265,11 @@ cdef int take_from(str kind, owner, key) except -1:
     return 0
 
 
+def is_as_it_was(tuple guard not None):
+    """Whether the place of a guard holds what is expected."""
+    return same(found_at(guard[0], guard[1], guard[2]), guard[3])
+
+
 def holds_now(tuple guard not None):
     """Whether one guard finds what it expects."""
     return Environment([guard]).change() is None
@@ -357,6 +368,11 @@ cdef bint holds_content(ValueGuard* w) except -1:
         return holds_mapping(w)
     if w.kind == CACHE:
         return has_items(w)
+    if w.kind == TARGET:
+        target = weakref.ref.__call__(<object>w.owner)
+        return <PyObject*>target == w.expected
+    if w.kind == REGISTERED:
+        return get_cache_token() == <object>w.expected
     if w.kind == CONTENT:
         items = tuple(<object>w.owner)
         return all_same(<PyObject*>items, w.expected)
@@ -483,7 +499,30 @@ cdef bint holds_list(ValueGuard* w) except -1:
 
 
 cdef bint holds_mapping(ValueGuard* w) except -1:
+    if w.key != <PyObject*>None:
+        items = items_without(<object>w.owner, <object>w.key)
+        return all_same(<PyObject*>items, w.expected)
     return 2 * PyDict_Size(w.owner) == PyTuple_GET_SIZE(w.expected) and has_items(w)
+
+
+cpdef tuple items_without(owner, tuple keys):
+    """Keys and values of a dict, one after the other, but those of some keys."""
+    cdef list found = []
+    cdef Py_ssize_t at = 0
+    cdef PyObject* key
+    cdef PyObject* value
+    while PyDict_Next(<PyObject*>owner, &at, &key, &value):
+        if not is_among_keys(key, <PyObject*>keys):
+            found += [<object>key, <object>value]
+    return tuple(found)
+
+
+cdef bint is_among_keys(PyObject* key, PyObject* keys) except -1:
+    cdef Py_ssize_t k
+    for k in range(PyTuple_GET_SIZE(keys)):
+        if is_same(key, PyTuple_GET_ITEM(keys, k)):
+            return True
+    return False
 
 
 cdef bint has_grown(ValueGuard* w) except -1:
