@@ -317,8 +317,12 @@ class _Function:
         self.f, self.n_draws = f, n_draws
         self.n, self.names = len(args), tuple(kwargs)
         self.leaves, self.structure = flatten([*args, *kwargs.values()])
-        self.given = [as_plain(x) for x in self.leaves]
         self.firsts = firsts_of(self.leaves)
+
+    @functools.cached_property
+    def given(self) -> list[Any]:
+        """The plain values of its arguments, if they are known."""
+        return [as_plain(x) for x in self.leaves]
 
     def name(self) -> str:
         return getattr(self.f, "__qualname__", None) or type(self.f).__name__
