@@ -257,6 +257,24 @@ def a_derivative_of_any_order() -> Drawing:
 
 
 @case
+def loops_and_maps_that_draw() -> Drawing:
+    rng = np.random.default_rng(27)
+
+    def f(x: Any) -> Any:
+        carried = hoad.fori_loop(0, 3, lambda k, c: c * 0.5 + rng.normal() * x[0], 1.0)
+        last, _ = hoad.scan(lambda c, t: (c * x[1] + rng.normal(), c), 1.0, np.arange(3.0))
+        return carried * last + np.sum(hoad.vmap(lambda y: y**2 * rng.normal())(x))
+
+    return Drawing(f, lambda: [rng])
+
+
+@case
+def a_checkpoint_that_draws() -> Drawing:
+    rng = np.random.default_rng(28)
+    return Drawing(lambda x: np.sum(hoad.checkpoint(lambda y: y**2 * rng.normal(size=3))(x)), lambda: [rng])
+
+
+@case
 def a_subclass_of_a_generator() -> Drawing:
     class Source(np.random.Generator):
         def pair(self) -> Any:

@@ -39,6 +39,7 @@ cdef extern from "Python.h":
 cdef frozenset OTHERS = frozenset(["bytes", "get_state", "seed", "set_state", "shuffle", "spawn"])
 cdef object UNKNOWN = object()
 cdef tuple PLAIN = (bool, int, float, str, type(None))
+cdef tuple CONSTANTS = (np.generic, np.dtype, type)     # classes of these
 
 
 # ---- one draw -------------------------------------------------------------------------------------------------------
@@ -91,7 +92,7 @@ cdef Draw draw_of(PyObject* function, PyObject** args, Py_ssize_t n, PyObject* n
 cdef object copy_of(x):
     """An argument as it is now; `UNKNOWN` for what may be anything, a traced value among it."""
     kind = type(x)
-    if kind in PLAIN or isinstance(x, (np.generic, np.dtype, type)):
+    if kind in PLAIN or isinstance(x, CONSTANTS):
         return x
     if kind is np.ndarray and not x.dtype.hasobject:
         return x.copy()
