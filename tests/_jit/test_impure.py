@@ -153,6 +153,8 @@ def test_what_does_not_change_is_replayed(expression: str, tmp_path: Path) -> No
     exec(SETUP_OF_PURE, names)
     f = made(names, expression)
     jitted = hoad.jit(f)
+    if expression.startswith("gzip.decompress") and sys.version_info < (3, 11):
+        pytest.skip("reads through a file object")
     if expression in DECORATED and np.lib.NumpyVersion(SCIPY) < "1.15.0":
         with pytest.warns(hoad.JitWarning, match="runs without compilation"):
             found = [jitted(1.0) for _ in range(3)]

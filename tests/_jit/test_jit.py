@@ -633,7 +633,7 @@ def test_a_replay_allocates_nothing(f: Any, x: Any, into: bool, monkeypatch: pyt
     blocks = blocks_taken()
     left, peak = traced(lambda: gradient(x, out=out), many, warm=1)
     assert blocks_taken() == blocks
-    assert left < 100  # the number that counts
+    assert left < 200  # the numbers that count
     workspace = 8 * 250 if f is multiplied else 0  # of LAPACK's, which NumPy takes and gives back: traced from 2.5 on
     assert peak < 200 + workspace + (0 if into else 400 + x.nbytes)
 

@@ -341,6 +341,12 @@ def put(tuple guard not None, value):
         put_at(kind, owner, key, value)
 
 
+cdef object without_frames(failure):
+    """An exception to be kept: the frames of a traceback would hold traced values."""
+    failure.__context__ = failure.__cause__ = None
+    return failure.with_traceback(None)
+
+
 cdef class Walk(EnteredCode):
     """Meets every object that code which is entered can reach, and guards what that code may read of it.
 
@@ -421,7 +427,7 @@ cdef class Walk(EnteredCode):
             if self.refusal is None:
                 self.go_on(set(), set())
         except Exception as failure:
-            self.refusal = failure.with_traceback(None)
+            self.refusal = without_frames(failure)
         return 0
 
     cdef int enter(self, code) except -1:
@@ -442,7 +448,7 @@ cdef class Walk(EnteredCode):
                 self.watch(kind, owner, key, expected, name)
             self.go_on(self.names - names, self.stored - stored)
         except Exception as failure:
-            self.refusal = failure.with_traceback(None)     # whose frames would hold traced values
+            self.refusal = without_frames(failure)
         return 0
 
     cdef int read(self, code) except -1:
