@@ -6,8 +6,9 @@ and only triggered in the loop, and JAX's compiled function stand beside them. `
 goes through the same C code. Bar: 0.5 µs. A gradient of two numbers whose function closes over a namespace of three
 functions: 0.35 µs, 0.2 µs into an array, 0.12 µs by a bound call. The derivatives of a function of one number, into an
 array: 0.4 µs for order 1; for order 8 the arithmetic decides. What jit adds to a call that is refused, by keyword and
-with a dict: 1 µs. Further questions are what a guard on what was read costs: the same function with 20 globals, or with
-an array of 400 kB, as it is and in an object of `bytes`, of which the latter is to cost at most 0.1 µs.
+with a dict: 1 µs. Further questions are what it costs to count and store at each replay, and to draw; and what a guard
+on what was read costs: the same function with 20 globals, or with an array of 400 kB, as it is and in an object of
+`bytes`, of which the latter is to cost at most 0.1 µs.
 """
 
 from __future__ import annotations
@@ -233,6 +234,55 @@ def refused(settings: Settings) -> list[Row]:
     return [harness.limit("what jit adds to a call that is refused", added, "µs", OF_A_REFUSAL)]
 
 
+class Counting:
+    """An object of which a method counts its calls, and stores what it computes."""
+
+    def __init__(self) -> None:
+        self.calls, self.last = 0, 0.0
+
+    def value(self, x: float, y: float) -> float:
+        self.calls += 1
+        self.last = 4 * x * y + 3 * x * np.sin(4 * y)
+        return self.last
+
+
+def effects(settings: Settings) -> list[Row]:
+    n = settings.size(CALLS, 3)
+    counting = Counting()
+    jitted, free = hoad.jit(counting.value), hoad.jit(of_numbers(wave))
+    for x, y in pairs(5)[0]:
+        harness.require_equal(jitted(x, y), wave(np, x, y))
+    if counting.calls != 5:
+        raise AssertionError(f"{counting.calls} calls were counted, not 5")
+    sides = [Side(name, loop(f), partial(pairs, n)) for name, f in (("counts and stores", jitted), ("neither", free))]
+    with_effects, without = (timing.per(n) for timing in harness.interleave(sides, settings))
+    return [harness.cost("a call that counts and stores", with_effects, without)]
+
+
+def draws(settings: Settings) -> list[Row]:
+    n = settings.size(CALLS, 3)
+    rng, out = np.random.default_rng(0), np.empty(2)
+    plain = lambda p: np.sum((p - rng.normal(size=2)) ** 2)  # noqa: E731
+    jitted = hoad.jit(hoad.grad(plain))
+    for p in points(5)[0]:
+        state = rng.bit_generator.state
+        given = jitted(p)
+        rng.bit_generator.state = state
+        harness.require_equal(given, 2.0 * (p - rng.normal(size=2)))
+
+    def gradients(batch: list[Any]) -> None:
+        for p in batch:
+            jitted(p, out=out)
+
+    def alone(batch: list[Any]) -> None:
+        for _ in batch:
+            rng.normal(size=2)
+
+    sides = [Side(name, run, partial(points, n)) for name, run in (("gradient", gradients), ("draw", alone))]
+    mine, other = (timing.per(n) for timing in harness.interleave(sides, settings))
+    return [harness.cost("a gradient of a function that draws two numbers, and the draw", mine, other)]
+
+
 def guards(settings: Settings) -> list[Row]:
     n = settings.size(CALLS, 3)
     names = [f"c{k}" for k in range(20)]
@@ -275,6 +325,8 @@ def cases(settings: Settings) -> Iterator[Case]:
     yield "namespace", partial(namespace, settings)
     for order, bar in OF_ORDER.items():
         yield f"orders to {order}", partial(orders, order, bar, settings)
+    yield "effects", partial(effects, settings)
+    yield "draws", partial(draws, settings)
     yield "refused", partial(refused, settings)
     yield "guards", partial(guards, settings)
     yield "arrays", partial(arrays, settings)

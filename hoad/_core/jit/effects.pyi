@@ -1,10 +1,11 @@
 """What a replay does besides computing: it adds to numbers, stores results, and appends them to lists."""
 
 from collections.abc import Callable
-from types import CodeType, FrameType
-from typing import Any, Protocol
+from typing import Any
 
 from typing_extensions import Self
+
+from hoad._core.jit.environment import ABSENT as ABSENT
 
 class Effect:
     """A place, or a container, that a function writes to, and what it puts there."""
@@ -51,12 +52,6 @@ class Effects:
 
 def untraced(*_: object) -> None: ...
 
-class Listener(Protocol):
-    """What is told of instructions."""
-
-    def accesses(self, code: CodeType) -> dict[int, Any]: ...
-    def note(self, access: Any, frame: FrameType) -> None: ...
-
 class PlaceTrace:
     """While it is the trace function of a thread, tells of instructions in code that has one of some names.
 
@@ -64,7 +59,7 @@ class PlaceTrace:
     `note(access, frame)`, which it is told before the instruction runs.
     """
 
-    def __init__(self, names: set[str], listener: Listener) -> None: ...
+    def __init__(self, names: set[str], listener: Any) -> None: ...
     @property
     def is_set(self) -> bool: ...
     def __enter__(self) -> Self: ...

@@ -9,7 +9,9 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF
 from libc.stdint cimport int64_t
 
-from hoad._core.jit.environment import ABSENT, found_at, put_at
+from hoad._core.jit.environment cimport found_at, put_at
+
+from hoad._core.jit.environment import ABSENT
 
 cdef extern from "Python.h":
     ctypedef struct PyFrameObject:

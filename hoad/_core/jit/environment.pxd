@@ -19,3 +19,5 @@ cdef class Environment:
     cdef int first_change(self) except -2
 
 cdef bint same(object x, object y) except -1
+cpdef object found_at(str kind, owner, key)
+cpdef int put_at(str kind, owner, key, value) except -1

@@ -214,7 +214,7 @@ cdef class Environment:
         return -1
 
 
-def found_at(str kind not None, owner, key):
+cpdef object found_at(str kind, owner, key):
     """What a place holds, or `ABSENT`."""
     if kind == "item":
         return (<dict>owner).get(key, ABSENT)
@@ -234,7 +234,7 @@ def found_at(str kind not None, owner, key):
     return ABSENT if found == NULL else <object>found
 
 
-def put_at(str kind not None, owner, key, value):
+cpdef int put_at(str kind, owner, key, value) except -1:
     """Let a place hold something; nothing, if that is `ABSENT`."""
     if value is ABSENT:
         take_from(kind, owner, key)
@@ -246,6 +246,7 @@ def put_at(str kind not None, owner, key, value):
         type.__setattr__(owner, key, value)
     else:
         PyObject_GenericSetAttr(owner, key, value)
+    return 0
 
 
 cdef int take_from(str kind, owner, key) except -1:
