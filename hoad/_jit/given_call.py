@@ -46,7 +46,7 @@ from hoad._program.trace import telling_of_objects
 from hoad._pytree.arguments import FLOAT64, Key, called, check_argument
 from hoad._pytree.containers import Structure, flatten, kind_of, leaves_of
 from hoad._transform.programs import without_guards
-from hoad.errors import ArgumentError
+from hoad.errors import ArgumentError, NoRuleError, TracedValueError
 
 NUMBER = intern_aval(FLOAT64, ())
 
@@ -86,8 +86,8 @@ class NewDraws(str):
     known: list[Draw]
 
 
-class NeedsPlainDraws(Untrackable):
-    """A function does something with what it draws that it cannot do with a traced value."""
+class NeedsPlain(Untrackable):
+    """A function does something with its arguments, or with what it draws, that no traced value can be used for."""
 
 
 class KeepsResults(Untrackable):
@@ -107,6 +107,7 @@ class GivenCall:
         self.f, self.args, self.kwargs = driver.f, args, kwargs
         self.threads, self.zeros, self.follows = driver.threads or 0, driver.zeros, driver.follows
         self.is_alone = _Alone(driver)
+        self.watch: CallWatch | None = None
         self.keys: list[Key] = [*range(len(args)), *kwargs]
         self.structures: list[Structure | None] = []
         self.leaves: list[Any] = []  # all of them, with containers taken apart
@@ -220,12 +221,14 @@ class GivenCall:
         try:
             made, result = self.traced(signature, reader, log)
         except Exception as failure:
-            if not log.inputs:
+            if not log.inputs and not isinstance(failure, (TracedValueError, NoRuleError)):
                 raise
+            if self.watch is None or self.watch.impure is not None or reader.drawn() is not None:
+                raise  # what it has done is not to be done again
             log.put_back()
             reader.put_back()
-            message = f"it {_drawn(log.made)}, and needs plain numbers of that: {failure}"
-            raise NeedsPlainDraws(message) from None
+            needs = f"it {_drawn(log.made)}, and needs plain numbers of that" if log.inputs else "it cannot be traced"
+            raise NeedsPlain(f"{needs}: {str(failure).rstrip('.')}") from None
         if isinstance(made, (Untrackable, Changes)):
             made.environment, made.codes = reader.standing(), tuple(reader.codes.values())
         able = isinstance(made, CompiledTrace) and made.effects is None and made.draws is None  # f runs once more
@@ -313,6 +316,7 @@ class GivenCall:
             n_given = len(d.inputs) + len(live)
             drawn = [d.input(draw.example) for draw in log.known]
             with CallWatch(told) as watch, comparing(needed, look), trace or contextlib.nullcontext(), log:
+                self.watch = watch
                 log.begin(d.graph, drawn, d.inputs[n_given:], reader.generators, watch)
                 try:
                     returned = self.run(*inputs, f=self.f if rebinding is None else rebinding.f, asks=asks)
@@ -456,7 +460,12 @@ class GivenCall:
     def kept(self) -> Callable[..., Any]:
         """The function of the inputs, for a program to be recorded again; without the values they had."""
         kept = GivenCall.__new__(GivenCall)
-        kept.__dict__ = self.__dict__ | {"leaves": self.fixed, "args": (None,) * len(self.args), "zeros": None}
+        kept.__dict__ = self.__dict__ | {
+            "leaves": self.fixed,
+            "args": (None,) * len(self.args),
+            "zeros": None,
+            "watch": None,
+        }
         kept.kwargs = dict.fromkeys(self.kwargs)
         return kept.run
 

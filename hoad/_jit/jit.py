@@ -24,7 +24,7 @@ from hoad._core.jit.capture_analysis import Outer, Untrackable
 from hoad._core.jit.environment import PLACES, Environment, found_at
 from hoad._core.jit.jit_cache import CallSignature, Jitted, Zeros
 from hoad._core.trace.context import WATCHERS, running
-from hoad._jit.given_call import Changes, Follows, GivenCall, Impure, KeepsResults, NeedsPlainDraws, NewDraws
+from hoad._jit.given_call import Changes, Follows, GivenCall, Impure, KeepsResults, NeedsPlain, NewDraws
 from hoad._jit.refusals import message
 from hoad._jit.report import JitReport, report_of
 from hoad._jit.results import into
@@ -37,6 +37,7 @@ MOST_RECORDINGS = 16  # of one signature
 MOST_LEFT_OUT = 100  # recordings of functions that are defined again by the same text
 MOST_CHANGES = 2  # recordings of a signature that change one thing, as caches are filled; then the function does so
 MOST_SIGNATURES = 128
+PLAIN = (int, float, str, bool, type(None), np.ndarray, np.float64)  # classes of arguments that are matched in C
 
 
 def jit(
@@ -98,9 +99,9 @@ def jit(
     Warns
     -----
     JitWarning
-        If f cannot be replayed: it draws random numbers, reads clocks or files, keeps changing what it reads, or writes
-        what a replay cannot. f is then called as it is: the result is right, but not fast. The message says what to
-        change, in which line, and why; it comes once.
+        If f cannot be traced or replayed: it needs plain numbers, reads clocks or files, keeps changing what it reads,
+        or writes what a replay cannot. f is then called as it is: the result is right, but not fast. The message says
+        what to change, in which line, and why; it comes once.
 
     Notes
     -----
@@ -229,6 +230,9 @@ class _Driver:
     ) -> Any:
         """A call that nothing recorded was found to fit: `signature` was tried, and `failed` if it raised."""
         self.calls += 1
+        if signature is None and self.refusal is not None and not kwargs and all(type(x) in PLAIN for x in args):
+            if running() is None and not WATCHERS.get():  # as quick as can be
+                return self.written(out, self.f(*args))
         given = GivenCall(self, args, kwargs)
         if given.holds_traced() or recorder_among(given.leaves) is not None:
             return self.written(out, compared(self.f, args, kwargs, "jit"))
@@ -351,7 +355,7 @@ class _Driver:
             made, result = given.recorded(signature)
         except Outer:
             return given.once()
-        except NeedsPlainDraws as failure:
+        except NeedsPlain as failure:
             result = given.plainly()  # raises if that is no fault of a traced value
             self.refuse(signature, failure)
             return result

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import functools
 import gc
+import random
 import sys
 import time
 import types
@@ -489,3 +490,18 @@ def test_where_a_debugger_is_there_nothing_is_traced() -> None:
         sys.settrace(before)
     assert found == [2.0, 8.0, 18.0]
     assert model.last == 6.0
+
+
+def test_a_refusal_that_rests_on_much_is_for_good() -> None:
+    """To look whether anything of it has changed would cost more than the call."""
+    rest = [0.0] * 1000
+
+    def f(x: Any) -> Any:
+        return x * sum(rest) + random.random()
+
+    g = hoad.jit(f)
+    with pytest.warns(hoad.JitWarning, match=r"random\.random"):
+        [g(1.0) for _ in range(3)]
+    rest[0] = 1.0
+    assert not g.signatures[0].may_be_asked()
+    assert 1.0 <= g(1.0) < 2.0

@@ -98,8 +98,8 @@ cdef str DISPATCH_CACHE = "dispatch_cache"
 cdef frozenset ASKS_KIND = frozenset(["isinstance", "issubclass"])
 # By these names code may ask a generator of random numbers for its state, or copy it.
 cdef frozenset ASKS_STATE = frozenset(
-    """__copy__ __deepcopy__ __getstate__ _bit_generator _seed_seq bit_generator copy deepcopy dump dumps get_state
-    jumped seed_seq spawn state""".split()
+    """__copy__ __deepcopy__ __getstate__ _bit_generator _seed_seq bit_generator dump dumps get_state jumped seed_seq
+    spawn state""".split()
 )
 # What a logger is asked for besides writing.
 cdef frozenset ASKS_LEVEL = frozenset(

@@ -13,7 +13,7 @@ import numpy as np
 cimport cython
 
 from cpython.object cimport PyObject
-from libc.stdint cimport uint64_t
+from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcmp
 
 cimport numpy as cnp
@@ -168,6 +168,19 @@ cdef class Environment:
             if not holds_key(&self.watches[k], j):
                 return (<tuple>names)[j]
         return (<tuple>names)[0]
+
+    def weight(self):
+        """About how many comparisons it takes."""
+        cdef int k
+        cdef int64_t found = 0
+        for k in range(self.size):
+            expected = self.alive[k][3]
+            if isinstance(expected, tuple):
+                found += len(<tuple>expected)
+            elif isinstance(expected, np.ndarray):
+                found += cnp.PyArray_NBYTES(<cnp.ndarray>expected) // 256
+            found += 1
+        return found
 
     def has_same(self, Environment other not None):
         """Whether this guards the same as another environment, by the same values."""

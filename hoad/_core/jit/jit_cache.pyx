@@ -64,6 +64,7 @@ cdef enum RunResult:
 cdef enum:
     DEEPEST = 32        # containers in one another, which are taken apart by calls in calls
     MOST_ASKED = 8      # refusals of one signature, of which the last is for good
+    MOST_STANDING = 200     # comparisons of what a refusal rests on, which is else for good
 
 cdef type ndarray = np.ndarray
 cdef Watchers watchers = WATCHERS
@@ -406,7 +407,8 @@ cdef class CallSignature:
         self.recorded = []
         self.latest = None
         self.asked += 1
-        self.standing = standing if self.asked < MOST_ASKED else None
+        self.standing = standing if self.asked < MOST_ASKED and standing is not None and (
+            standing.weight() <= MOST_STANDING) else None
 
     def accept(self):
         """Record again."""
