@@ -23,6 +23,7 @@ import numpy as np
 
 from hoad._core.base.where import standard_name
 from hoad._core.graph.primitive import Primitive
+from hoad._core.jit.bound_call import BoundCall
 from hoad._core.jit.capture_analysis import UNCHANGED, Untrackable, Walk
 from hoad._core.jit.code_names import reads_of
 from hoad._core.jit.environment import ABSENT, Environment, holds_now, items_without
@@ -256,6 +257,7 @@ VISITS: dict[type, Visit | None] = {
     functools._lru_cache_wrapper: Reader.visit_cached,
     type: Reader.visit_class,
     Jitted: _parts("__wrapped__"),
+    BoundCall: _parts("jitted", "args", "out"),
     Primitive: Reader.visit_primitive,
     np.ufunc: Reader.visit_ufunc,
     DISPATCHED: Reader.visit_numpy,
@@ -263,4 +265,4 @@ VISITS: dict[type, Visit | None] = {
     Tape: None,
 }
 # Of these kinds nothing else is looked at. A `Choice` keeps a function that is in a cell beside it.
-WHOLE = (type, types.ModuleType, types.FunctionType, Choice, Jitted, Program, Tape)
+WHOLE = (type, types.ModuleType, types.FunctionType, BoundCall, Choice, Jitted, Program, Tape)

@@ -25,7 +25,7 @@ from hoad._core.jit.code_names import reads_of
 from hoad._core.jit.effects import Effect
 from hoad._core.jit.environment import ABSENT, PLACES, found_at
 from hoad._core.record.recording import Recording
-from hoad._core.trace.traced import is_traced
+from hoad._core.trace.traced import is_traced, plain_value
 from hoad._jit.environment_reader import Reader
 from hoad._jit.name_uses import ADDING, ANY, READING, READING_LATER, Step, Use, addition, steps_of, uses_of_container
 from hoad._jit.place_accesses import Accesses
@@ -83,8 +83,13 @@ class Found:
         """Count what classes inherit of a class that is written to as written, too."""
         written = [(e.owner, e.key) for e in self.effects if e.kind == "said"]
         for kind, owner, key, _, _ in reader.watches.values() if written else ():
-            if kind == "said" and any(key == k and issubclass(owner, base) for base, k in written):
+            bases = [base for base, k in written if kind == "said" and key == k and issubclass(owner, base)]
+            for base in bases[:1]:
                 self.places.add((kind, id(owner), key))
+                between = owner.__mro__[: owner.__mro__.index(base)]  # which are to have no such name of their own
+                self.guards += [
+                    ("content", vars(x), None, tuple(vars(x)), f"the names of {x.__name__}") for x in between
+                ]
 
     def is_another(self, guard: Guard) -> bool:
         """Whether a place is one that was met by another way: attributes that two objects share."""
@@ -141,6 +146,8 @@ def _add_place(
     now = found_at(kind, owner, key)
     if now is ABSENT or not _is_plain_place(guard):
         return False
+    if kind == "said" and any(g[2] == key and g[1] in owner.__mro__[1:] for g, _ in reader.changed() if g[0] == kind):
+        return False  # what was there before was inherited, perhaps
     if _is_shown(reader, owner):
         return False
     if kind == "cell" and any("cell_contents" in reads_of(code).attributes for code in reader.codes.values()):
@@ -170,7 +177,13 @@ def _is_sum(before: Any, added: list[Any], now: Any) -> bool:
     """Whether numbers that were added up, or traced ones, give what is there now, as far as plain ones tell."""
     if not all(is_traced(x) or type(x) in NUMBERS for x in added):
         return False
-    return any(map(is_traced, added)) or repr(reduce(operator.add, added, before)) == repr(now)
+    return repr(_plain(reduce(operator.add, map(_plain, added), before))) == repr(_plain(now))
+
+
+def _plain(x: Any) -> Any:
+    """The number that a traced one stands for."""
+    value = plain_value(x) if is_traced(x) else x
+    return float(value) if type(value) is np.float64 else value
 
 
 def _leave_unread(found: Found, reader: Reader, appended: dict[int, int]) -> None:

@@ -227,6 +227,9 @@ class GivenCall:
                 raise  # what it has done is not to be done again
             log.put_back()
             reader.put_back()
+            if log.made and not signature.draws:  # which may be all that stands in the way
+                signature.draws = log.known
+                return self.recorded(signature)
             needs = f"it {_drawn(log.made)}, and needs plain numbers of that" if log.inputs else "it cannot be traced"
             raise NeedsPlain(f"{needs}: {str(failure).rstrip('.')}") from None
         if isinstance(made, (Untrackable, Changes)):
@@ -291,7 +294,7 @@ class GivenCall:
 
             def look(known: list[Any], is_outer: bool) -> bool:
                 """Before a plain call: put back what is written, and find what is kept besides."""
-                if not log.is_whole:  # nor is this recording kept
+                if not log.is_whole or reader.refusal is not None:  # nor is this recording kept
                     return False
                 if not is_outer and reader.changed():  # in the midst of the function
                     return False

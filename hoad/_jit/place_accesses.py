@@ -38,19 +38,25 @@ class Accesses:
     def note(self, access: Access, frame: types.FrameType) -> None:
         """An instruction is about to run."""
         owner = loaded(access.owner, frame) if access.owner is not None else UNKNOWN
-        for places in (self.reader.watches, self.reader.written):
-            for place, guard in list(places.items()):
-                if is_of(access, owner, guard, frame):
-                    self.note_place(place, guard, access, frame)
+        found = [
+            (place, guard)
+            for places in (self.reader.watches, self.reader.written)
+            for place, guard in places.items()
+            if is_of(access, owner, guard, frame)
+        ]
+        for place, guard in found:
+            self.note_place(place, guard, access, frame, len(found) == 1 or is_certain(owner, guard))
 
-    def note_place(self, place: Place, guard: Guard, access: Access, frame: types.FrameType) -> None:
+    def note_place(self, place: Place, guard: Guard, access: Access, frame: types.FrameType, is_certain: bool) -> None:
+        """An access to a place; or, where that is not certain, perhaps to one that is called the same."""
         kind, owner, key = guard[:3]
         if not access.writes and is_as_it_was(guard):
             self.read.add(place)
         if not access.adds:
             self.used.add(place)
         elif not access.writes:
-            addend: Any = UNKNOWN if access.addend is None else loaded(access.addend, frame)
+            known = access.addend is not None and is_certain
+            addend: Any = loaded(access.addend, frame) if known and access.addend is not None else UNKNOWN
             if addend is not UNKNOWN and access.sign < 0:
                 addend = -addend
             self.added.setdefault(place, []).append(addend)
@@ -96,7 +102,7 @@ def is_of(access: Access, accessed: Any, guard: Guard, frame: types.FrameType) -
     """Whether an access, to an attribute of what is `accessed`, may be one to a place."""
     kind, owner, key, _, _ = guard
     if kind == "cell":
-        return access.kind == "cell"
+        return access.kind == "cell" and guard[4].partition(" in ")[0] == access.name
     if key != access.name or access.kind == "cell":
         return False
     if access.kind == "global":
@@ -108,6 +114,16 @@ def is_of(access: Access, accessed: Any, guard: Guard, frame: types.FrameType) -
     if kind == "said":
         return owner in type(accessed).__mro__ or (isinstance(accessed, type) and owner in accessed.__mro__)
     return accessed is owner or _attributes(accessed) is _attributes(owner) is not None
+
+
+def is_certain(accessed: Any, guard: Guard) -> bool:
+    """Whether an access to an attribute of what is `accessed` is one to this place, of those that are called so."""
+    kind, owner, key, _, _ = guard
+    if accessed is UNKNOWN or kind == "cell":
+        return False
+    if kind == "said":
+        return accessed is owner and key in vars(owner)
+    return accessed is owner or isinstance(accessed, types.ModuleType)
 
 
 def _looks_up(x: Any) -> Any:

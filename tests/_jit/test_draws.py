@@ -286,6 +286,30 @@ def a_copy_of_the_argument() -> Drawing:
     return Drawing(f, lambda: [rng])
 
 
+@refused("draws from rng")
+def an_array_that_is_permuted_in_place() -> Drawing:
+    rng = np.random.default_rng(37)
+
+    def f(x: Any) -> Any:
+        order = np.arange(3.0)
+        rng.permuted(order, out=order)
+        return np.sum(x * order)
+
+    return Drawing(f, lambda: [rng])
+
+
+@refused("draws from rng")
+def an_array_that_is_filled_by_position() -> Drawing:
+    rng = np.random.default_rng(38)
+
+    def f(x: Any) -> Any:
+        noise = np.zeros(3)
+        rng.standard_normal(None, np.float64, noise)
+        return np.sum(x * noise)
+
+    return Drawing(f, lambda: [rng])
+
+
 @refused("for its state, or copy it")
 def a_copy_of_the_generator() -> Drawing:
     rng = np.random.default_rng(35)
@@ -390,6 +414,25 @@ def test_draws_are_made_at_each_replay(make: Callable[[], Drawing], wrap: Callab
     assert told == []
     assert g.signatures[0].recorded
     assert all(recorded.draws for recorded in g.signatures[0].recorded)
+
+
+def numbers_that_traced_ones_are_added_to() -> Drawing:
+    rng = np.random.default_rng(36)
+
+    def f(x: Any) -> Any:
+        z = rng.normal(size=3)
+        z += x
+        z[1] = 2.0 * x[0]
+        return np.sum(z**2)
+
+    return Drawing(f, lambda: [rng])
+
+
+def test_numbers_that_traced_ones_are_added_to() -> None:
+    """Which only an array that is traced can take, so not those that the first recording is given."""
+    g, told = run_both(numbers_that_traced_ones_are_added_to, lambda f: f)
+    assert told == []
+    assert g.signatures[0].recorded
 
 
 @pytest.mark.parametrize(("make", "reason"), REFUSED.values(), ids=REFUSED)

@@ -4,6 +4,7 @@ cimport cython
 cimport numpy as cnp
 from cpython.object cimport PyObject
 
+from hoad._core.jit.draws cimport is_recorded
 from hoad._core.jit.jit_cache cimport CallSignature, CompiledTrace, Jitted, let_vectorcall
 
 cnp.import_array()
@@ -20,9 +21,9 @@ cdef class BoundCall:
     """``jitted(*args, out=out)`` at each call; what was replayed last is tried first, without a search."""
 
     cdef void* vectorcall
-    cdef Jitted jitted
-    cdef tuple args
-    cdef object out
+    cdef readonly Jitted jitted
+    cdef readonly tuple args
+    cdef readonly object out
     cdef CallSignature signature
     cdef CompiledTrace recorded     # that was replayed last, where it can be replayed here
 
@@ -53,7 +54,7 @@ cdef object call(PyObject* this, PyObject** _, size_t nargsf, PyObject* names):
     cdef BoundCall bound = <BoundCall>this
     if PyVectorcall_NARGS(nargsf) or names != NULL:
         raise TypeError("a bound call takes no arguments: fill the arrays that it was made with")
-    if bound.recorded is not None:
+    if bound.recorded is not None and not is_recorded():
         found = bound.signature.replay_latest(
             bound.recorded, (<PyTupleObject*>bound.args).ob_item, PyTuple_GET_SIZE(<PyObject*>bound.args), bound.out)
         if found is not None:

@@ -123,11 +123,8 @@ cdef bint are_alike(x, y) except -1:
     return same(x, y) or (isinstance(x, np.dtype) and x == y)
 
 
-cdef bint is_number(x, tuple given) except -1:
-    """Whether what was drawn can be an input: new numbers, no text and no bytes."""
-    for item in given:
-        if x is item:
-            return False
+cdef bint is_number(x) except -1:
+    """Whether what was drawn can be an input: numbers, no text and no bytes."""
     if type(x) is np.ndarray or isinstance(x, np.generic):
         return x.dtype.kind in "biuf"
     return type(x) is float or type(x) is int
@@ -196,7 +193,7 @@ cdef class DrawLog:
     cdef readonly list known    # all that the function was seen to make, once each
     cdef list nodes, traced     # of those that were known at first
     cdef list found             # what was drawn
-    cdef dict places            # how manieth draw of a call: which of the known ones it may be
+    cdef dict places            # number of a draw within a call: which of the known ones it may be
     cdef dict first             # id: (generator, its state) before its first draw
     cdef Graph graph
     cdef dict generators
@@ -257,6 +254,7 @@ cdef class DrawLog:
                      PyObject* names):
         """A call of a method: what it gives, as a traced value if it is known."""
         cdef Draw draw
+        cdef Py_ssize_t k
         self.is_inside = True
         try:
             draw = self.seen(function, args, PyVectorcall_NARGS(nargsf), names)
@@ -267,7 +265,10 @@ cdef class DrawLog:
             before = state_of_generator(draw.generator)
             self.first.setdefault(id(draw.generator), (draw.generator, whole_state(draw.generator)))
             found = original(function, args, nargsf, names)
-            return self.noted(draw, found, before) if is_number(found, draw.args) else found
+            for k in range(1, PyVectorcall_NARGS(nargsf) + len(draw.kwargs)):
+                if found is <object>args[k]:        # it is filled, and is no new array
+                    return found
+            return self.noted(draw, found, before) if is_number(found) else found
         finally:
             self.is_inside = False
 
@@ -336,6 +337,16 @@ cdef object called(PyObject* function, PyObject** args, size_t nargsf, PyObject*
     if log is None or (<DrawLog>log).is_inside:     # a method calls others
         return original(function, args, nargsf, names)
     return (<DrawLog>log).call(function, original, args, nargsf, names)
+
+
+cdef bint is_recorded() except -1:
+    """Whether this thread records for jit: then what is called counts for the recording, and is not replayed."""
+    return looking > 0 and PyThread_get_thread_ident() in LOGS
+
+
+def records_for_jit():
+    """The same."""
+    return is_recorded()
 
 
 def draws_so_far():

@@ -72,7 +72,6 @@ cdef class CallSignature:
     cdef Environment standing       # what that rests on, or None where it is for good
     cdef int asked                  # how often it was refused
     cdef public int every           # replays for one look at what was read: 1, or 0 for no look at all
-    cdef bint only_computes         # for now: a replay has no effects
     cdef int unchecked              # replays since the last
     cdef public object live         # captured arrays that have changed, to be read live; or why they cannot be
     cdef public list reasons        # why it was recorded again
@@ -89,9 +88,9 @@ cdef class CallSignature:
     cdef int place(self, CompiledTrace recorded, Workspace workspace, PyObject** args) except -1
     cdef bint is_refused(self) except -1
     cdef bint has_changed(self, Environment environment) except -1
-    cdef object replay(self, PyObject** args, object out)
+    cdef object replay(self, PyObject** args, object out, bint only_computes)
     cdef object replay_latest(self, CompiledTrace recorded, PyObject** args, Py_ssize_t n, object out)
-    cdef object attempt(self, CompiledTrace recorded, PyObject** args, object out)
+    cdef object attempt(self, CompiledTrace recorded, PyObject** args, object out, bint only_computes)
 
 cdef class Jitted:
     cdef void* vectorcall

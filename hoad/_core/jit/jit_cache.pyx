@@ -22,7 +22,7 @@ from hoad._core.runtime.executable cimport Executable, Workspace, is_ready, plac
 from hoad._core.ops.plan cimport FAILED_WITHIN
 from hoad._core.graph.primitive cimport EPOCH
 from hoad._core.graph.tape cimport AVAL_BOOL, AVAL_FLOAT, AbstractValue, aval_of
-from hoad._core.jit.draws cimport Draws, go_back
+from hoad._core.jit.draws cimport Draws, go_back, is_recorded
 from hoad._core.jit.effects cimport Effects
 from hoad._core.jit.environment cimport Environment, same
 from hoad._core.trace.context cimport Watchers
@@ -200,14 +200,12 @@ cdef class CompiledTrace(Executable):
     cdef object finish(self, Workspace workspace, object out, list made, bint is_there, bint only_computes):
         """What a run gives, in `out` if it `is_there`; and do what else the function does."""
         cdef object found
+        if self.effects is not None and self.effects.needs_values:
+            made = self.all_values(workspace, made)     # before `out`, which may be an argument, is written to
         if out is not None:
             found = out if is_there else self.write(workspace, out)
-        if self.effects is not None and self.effects.needs_values and made is None:
-            made = [None] * self.lowered.n_outputs
-        if out is None:
+        else:
             found = self.result(workspace, made)
-        elif made is not None:
-            self.all_values(workspace, made)
         if self.effects is not None and not only_computes:
             self.effects.apply(made)
         return found
@@ -421,15 +419,19 @@ cdef class CallSignature:
     cdef bint is_refused(self) except -1:
         return self.refusal is not None and (self.standing is None or self.standing.first_change() < 0)
 
-    cdef object replay(self, PyObject** args, object out):
-        """What the first recording that still holds gives; `NEXT` if none does, `FAILED` if it raises."""
+    cdef object replay(self, PyObject** args, object out, bint only_computes):
+        """What the first recording that still holds gives; `NEXT` if none does, `FAILED` if it raises.
+
+        If it `only_computes`, there are no effects, and generators are where they were.
+        """
         cdef CompiledTrace recorded
+        cdef list recordings = self.recorded        # a run lets other threads in, which may put others there
         cdef Environment checked = None
         cdef bint changed = True
         cdef object found
         cdef Py_ssize_t k
-        for k in range(len(self.recorded)):
-            recorded = <CompiledTrace>self.recorded[k]
+        for k in range(len(recordings)):
+            recorded = <CompiledTrace>recordings[k]
             if recorded.environment is not checked:
                 checked = recorded.environment
                 changed = self.has_changed(checked)
@@ -437,10 +439,10 @@ cdef class CallSignature:
                 continue
             if recorded.effects is not None and not recorded.effects.are_possible():
                 continue
-            found = self.attempt(recorded, args, out)
+            found = self.attempt(recorded, args, out, only_computes)
             if found is not NEXT:
-                if k and self.latest is recorded:       # twice in turn: it is tried first from now on
-                    self.recorded = [recorded, *[other for other in self.recorded if other is not recorded]]
+                if k and self.latest is recorded and recordings is self.recorded:   # twice: it is tried first now
+                    self.recorded = [recorded, *[other for other in recordings if other is not recorded]]
                 self.latest = recorded
                 return found
         return NEXT
@@ -477,7 +479,7 @@ cdef class CallSignature:
             return False
         return environment.first_change() >= 0
 
-    cdef object attempt(self, CompiledTrace recorded, PyObject** args, object out):
+    cdef object attempt(self, CompiledTrace recorded, PyObject** args, object out, bint only_computes):
         """What a recording gives; `NEXT` if the function would take another branch, `FAILED` if it raises."""
         cdef Workspace workspace = recorded.enter(recorded.threads)
         cdef list made = None
@@ -488,7 +490,7 @@ cdef class CallSignature:
         try:
             self.place(recorded, workspace, args)
             if recorded.draws is not None:
-                if recorded.may_stop or self.only_computes:
+                if recorded.may_stop or only_computes:
                     states = recorded.draws.states()
                 recorded.place_draws(workspace)
             if recorded.is_long and out is None:
@@ -499,10 +501,10 @@ cdef class CallSignature:
                 is_over = recorded.zeros.are_in(recorded, out) and is_there
             code = recorded.run(workspace, is_over)
             if code == DONE:
-                return recorded.finish(workspace, out, made, is_there, self.only_computes)
+                return recorded.finish(workspace, out, made, is_there, only_computes)
             return NEXT if code == OTHER_BRANCH else FAILED
         finally:
-            if states is not None and (code != DONE or self.only_computes):
+            if states is not None and (code != DONE or only_computes):
                 go_back(states)
             recorded.leave(workspace, made is not None or is_there)
 
@@ -677,25 +679,22 @@ cdef class Jitted:
                                     list leaves):
         """The signature that arguments fit, or None; `leaves` for those in containers or by name, or None."""
         cdef CallSignature signature
+        cdef list signatures = self.signatures
         cdef bint is_plain = names == NULL or PyTuple_GET_SIZE(names) == (out_at >= 0)
         cdef Py_ssize_t k
-        for k in range(len(self.signatures)):
-            signature = <CallSignature>self.signatures[k]
+        for k in range(len(signatures)):
+            signature = <CallSignature>signatures[k]
             if (is_plain and signature.fits(args, n)) or (
                     leaves is not None and signature.fits_form(args, n, names, out_at, leaves)):
                 if k:
-                    self.signatures = [signature, *[other for other in self.signatures if other is not signature]]
+                    self.signatures = [signature, *[other for other in signatures if other is not signature]]
                 return signature
         return None
 
     def replayed(self, CallSignature signature not None, list leaves not None, out, bint only_computes=False):
         """(what became of the replay: "done", "other" or "raised"; what the function gives) for these leaves."""
         cdef tuple given = tuple(leaves)
-        signature.only_computes = only_computes
-        try:
-            found = signature.replay(&(<PyTupleObject*>given).ob_item[0], out)
-        finally:
-            signature.only_computes = False
+        found = signature.replay(&(<PyTupleObject*>given).ob_item[0], out, only_computes)
         if found is NEXT or found is FAILED:
             return "other" if found is NEXT else "raised", None
         return "done", found
@@ -715,14 +714,15 @@ cdef object call(PyObject* this, PyObject** args, size_t nargsf, PyObject* names
     for k in range(n_names if jitted.takes_out else 0):
         if <object>PyTuple_GET_ITEM(names, k) == "out":
             out_at, out = k, <object>args[n + k]
-    if not is_watched():
+    if not is_watched() and not is_recorded():
         if n_names > (out_at >= 0) or holds_container(args, n):
             leaves = []
         signature = jitted.signature_of(args, n, names, out_at, leaves)
         if signature is not None:
             if out_at < 0 and not signature.recorded and signature.is_refused():
                 return PyObject_Vectorcall(jitted.__wrapped__, args, n, names)
-            found = signature.replay(args if signature.form is None else (<PyListObject*>leaves).ob_item, out)
+            found = signature.replay(
+                args if signature.form is None else (<PyListObject*>leaves).ob_item, out, False)
             if found is not NEXT and found is not FAILED:
                 return found
     kwargs = {<object>PyTuple_GET_ITEM(names, k): <object>args[n + k] for k in range(n_names) if k != out_at}
