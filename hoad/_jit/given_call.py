@@ -176,6 +176,17 @@ class GivenCall:
                     "the new value, and store it where the function is called"
                 )
 
+    def check_shared(self, reader: Reader) -> None:
+        """Raise where the function has changed an array in whose memory an argument lies, of which it has a copy."""
+        changed = [(array, name) for (kind, array, _, _, name), _ in reader.changed() if kind == "array"]
+        for leaf, name in zip(self.leaves, self.names, strict=True) if changed else ():
+            for array, called_as in changed:
+                if isinstance(leaf, np.ndarray) and np.may_share_memory(array, leaf):
+                    raise ArgumentError(
+                        f"jit: the function changes {called_as}, in whose memory the argument {name} lies. Pass a "
+                        "copy, or let it write to the argument by that name."
+                    )
+
     def entered(self, d: Recording) -> list[Any]:
         """The inputs of a recording, traced."""
         d.asked = "jit", self.f, tuple(self.keys), None
@@ -330,6 +341,7 @@ class GivenCall:
                     raise
                 while written:
                     put(*written.pop())
+            self.check_shared(reader)
             results = Results(d, returned)
             if accesses is not None and trace is not None:
                 accesses.is_told = trace.is_set

@@ -236,3 +236,15 @@ def test_an_iterator_gives_its_items_one_by_one() -> None:
     g = hoad.jit(lambda x: x * next(o.items))
     with pytest.warns(hoad.JitWarning):
         assert [g(1.0), g(1.0), g(1.0)] == [1.0, 2.0, 3.0]
+
+
+def test_an_argument_that_is_changed_by_another_name() -> None:
+    w = np.ones(2)
+
+    def f(x: Any) -> Any:
+        w[0] += 1.0
+        return np.sum(x)
+
+    with pytest.raises(hoad.ArgumentError, match="changes w, in whose memory the argument x lies"):
+        hoad.jit(f)(w[:])
+    assert hoad.jit(f)(np.ones(2)) == 2.0
