@@ -305,7 +305,7 @@ class GivenCall:
 
             def look(known: list[Any], is_outer: bool) -> bool:
                 """Before a plain call: put back what is written, and find what is kept besides."""
-                if not log.is_whole or reader.refusal is not None:  # nor is this recording kept
+                if not log.is_whole or getattr(reader.refusal, "is_used_up", False):  # nor is this recording kept
                     return False
                 if not is_outer and reader.changed():  # in the midst of the function
                     return False

@@ -20,6 +20,7 @@ class Untrackable(Exception):
 
     environment: Environment | None
     codes: tuple[CodeType, ...]
+    is_used_up: bool
 
 class Outer(Exception):
     """A traced value of a derivative around the call."""

@@ -263,7 +263,7 @@ cdef int check_kind(name, kind) except -1:
     for cls in mro_of(kind):
         changing = changing or (is_changing(module_of(cls)) and cls.__name__ not in STEADY_CLASSES)
     if changing:
-        raise Untrackable(f"it may read {name}, a {kind.__name__}")
+        raise used_up(f"it may read {name}, a {kind.__name__}", True)
     return 0
 
 
@@ -275,8 +275,15 @@ cdef int check_open(name, x) except -1:
             return 0
     unchanging = module_of(kind) in UNCHANGING or module_of(kind).startswith("hoad._core.")
     if not (kind.__dictoffset__ or callable(x) or hasattr(kind, "__get__") or unchanging):
-        raise Untrackable(f"it may read {name}, a {kind.__name__}, which cannot be looked into")
+        raise used_up(f"it may read {name}, a {kind.__name__}, which cannot be looked into", hasattr(kind, "__next__"))
     return 0
+
+
+cdef object used_up(str what, bint is_used_up):
+    """A refusal, by what is perhaps used up where it is read."""
+    refusal = Untrackable(what)
+    refusal.is_used_up = is_used_up
+    return refusal
 
 
 cdef int check_traced(name, x) except -1:
@@ -295,6 +302,7 @@ class Untrackable(Exception):
 
     environment = None      # what had been read when it was found
     codes = ()              # the code that had run
+    is_used_up = False      # by being read, so that a plain call beside the recording would take from it
 
 
 class Outer(Exception):
@@ -598,7 +606,7 @@ cdef class Walk(EnteredCode):
             return self.visit_traced(name, x)
         self.met[id(x)] = x
         if derives_from(kind, IN_MEMORY):
-            raise Untrackable(f"it may read {name}, a {kind.__name__}")
+            raise used_up(f"it may read {name}, a {kind.__name__}", True)
         if derives_from(kind, TOLD_CLASSES):
             return 0
         if is_generator(kind):
@@ -643,7 +651,7 @@ cdef class Walk(EnteredCode):
 
     def check_generator(self, name, x, held, set names, stored):
         if self.copies or not ASKS_STATE.isdisjoint(names):
-            raise Untrackable(f"it may ask {name}, a {type(x).__name__}, for its state, or copy it")
+            raise used_up(f"it may ask {name}, a {type(x).__name__}, for its state, or copy it", True)
 
     cdef int visit_logger(self, name, x) except -1:
         """A logger: what it writes is no result, but code may ask for its level."""
