@@ -140,8 +140,8 @@ def test_what_looks_at_numbers(f: Callable[[TaylorSeries], Any]) -> None:
 
     with pytest.raises(hoad.TracedValueError, match=r"TaylorSeries\.\w+ looks .*test_functions.*differentiated"):
         hoad.grad(at)(1.0)
-    with pytest.raises(hoad.TracedValueError, match=r"TaylorSeries\.\w+ looks .*outside of jit"):
-        hoad.jit(at)(1.0)
+    with pytest.warns(hoad.JitWarning, match=r"TaylorSeries\.\w+ looks .*outside of jit"):
+        assert str(hoad.jit(at)(1.0)) == str(at(1.0))
 
 
 LISTS: list[tuple[str, Callable[[TaylorSeries], Any]]] = [
