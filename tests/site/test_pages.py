@@ -162,7 +162,7 @@ def test_navigation_on_a_desk(desk: Any) -> None:
     visible(desk, ".sidebar-tree a[href$='by-hand.html']").click()
     until(desk, lambda b: b.current_url.endswith("by-hand.html"))
     desk.execute_script("arguments[0].click()", visible(desk, ".related-pages .next-page"))
-    until(desk, lambda b: "howto/index.html" in b.current_url)
+    until(desk, lambda b: "howto/jit.html" in b.current_url)
 
 
 def test_navigation_on_a_phone(browser: Any, address: str) -> None:
