@@ -27,14 +27,22 @@ from hoad._core.jit.environment import ABSENT, PLACES, found_at
 from hoad._core.record.recording import Recording
 from hoad._core.trace.traced import is_traced, plain_value
 from hoad._jit.environment_reader import Reader
-from hoad._jit.name_uses import ADDING, ANY, READING, READING_LATER, Step, Use, addition, steps_of, uses_of_container
-from hoad._jit.place_accesses import Accesses
+from hoad._jit.name_uses import (
+    ADDING,
+    ANY,
+    APPENDING,
+    READING,
+    READING_LATER,
+    Step,
+    Use,
+    addition,
+    steps_of,
+    uses_of_container,
+)
+from hoad._jit.place_accesses import Accesses, Guard
 from hoad._jit.results import Results
 
-Guard = tuple[str, Any, Any, Any, str]
-
 LOADS = frozenset(["LOAD_ATTR", "LOAD_METHOD", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF"])
-APPENDING = frozenset(["append", "appendleft", "extend"])
 STORE_SUBSCR = opcode.opmap["STORE_SUBSCR"]
 NUMBERS = (bool, int, float, np.float64)
 DICTS = (dict, Counter, defaultdict)

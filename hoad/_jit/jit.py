@@ -21,7 +21,7 @@ from hoad._core.base.where import is_library
 from hoad._core.graph.primitive import load_tables
 from hoad._core.jit.bound_call import BoundCall
 from hoad._core.jit.capture_analysis import Outer, Untrackable
-from hoad._core.jit.draws import records_for_jit
+from hoad._core.jit.draws import is_recorded
 from hoad._core.jit.environment import PLACES, Environment, found_at
 from hoad._core.jit.jit_cache import CallSignature, Jitted, Zeros
 from hoad._core.trace.context import WATCHERS, running
@@ -237,7 +237,7 @@ class _Driver:
         given = GivenCall(self, args, kwargs)
         if given.holds_traced() or recorder_among(given.leaves) is not None:
             return self.written(out, compared(self.f, args, kwargs, "jit"))
-        if records_for_jit():  # another function, which reads what this one reads
+        if is_recorded():  # another function, which reads what this one reads
             return self.written(out, given.plainly())
         if self.stores is not None:
             signature = signature or self.signature(jitted, given)

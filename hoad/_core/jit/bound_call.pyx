@@ -1,13 +1,10 @@
 """A call of a jitted function with the same objects each time: arrays that are filled in place."""
 
 cimport cython
-cimport numpy as cnp
 from cpython.object cimport PyObject
 
 from hoad._core.jit.draws cimport is_recorded
 from hoad._core.jit.jit_cache cimport CallSignature, CompiledTrace, Jitted, let_vectorcall
-
-cnp.import_array()
 
 cdef extern from "Python.h":
     ctypedef struct PyTupleObject:

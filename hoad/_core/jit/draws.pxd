@@ -8,4 +8,4 @@ cdef class Draws:
     cdef object draw(self, Py_ssize_t k)
 
 cdef int go_back(list states) except -1
-cdef bint is_recorded() except -1
+cpdef bint is_recorded() except -1

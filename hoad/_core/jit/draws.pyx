@@ -216,7 +216,6 @@ cdef class DrawLog:
         `generators` has those that were there before with their states, which follow what is noted here.
         """
         self.graph, self.traced, self.nodes, self.generators, self.watch = graph, traced, nodes, generators, watch
-        return self
 
     def __enter__(self):
         global looking
@@ -339,14 +338,9 @@ cdef object called(PyObject* function, PyObject** args, size_t nargsf, PyObject*
     return (<DrawLog>log).call(function, original, args, nargsf, names)
 
 
-cdef bint is_recorded() except -1:
+cpdef bint is_recorded() except -1:
     """Whether this thread records for jit: then what is called counts for the recording, and is not replayed."""
     return looking > 0 and PyThread_get_thread_ident() in LOGS
-
-
-def records_for_jit():
-    """The same."""
-    return is_recorded()
 
 
 def draws_so_far():

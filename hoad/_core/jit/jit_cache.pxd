@@ -5,7 +5,7 @@ from cpython.object cimport PyObject
 cimport numpy as cnp
 
 from hoad._core.runtime.executable cimport Executable, Workspace
-from hoad._core.graph.tape cimport AbstractValue, int32_t, int64_t
+from hoad._core.graph.tape cimport int32_t, int64_t
 from hoad._core.jit.draws cimport Draws
 from hoad._core.jit.effects cimport Effects
 from hoad._core.jit.environment cimport Environment
