@@ -13,6 +13,7 @@ import contextlib
 import dataclasses
 import enum
 import functools
+import gc
 import inspect
 import sys
 import types
@@ -1157,6 +1158,24 @@ def a_singular_matrix_that_is_handled() -> Any:
     yield f
     matrix[...] = np.eye(2)
     yield None
+
+
+def test_garbage_may_be_collected_anywhere_while_it_is_recorded() -> None:
+    before = gc.get_threshold()
+    stale = []
+    try:
+        for threshold in range(1, 120):
+            space = {"rate": 2.0}
+            exec("def f(x): return rate * x", space)
+            fast: Any = hoad.jit(space["f"])
+            gc.set_threshold(threshold)
+            fast(1.5)
+            gc.set_threshold(*before)
+            space["rate"] = 3.0
+            stale += [threshold] * (fast(1.5) != 4.5)
+    finally:
+        gc.set_threshold(*before)
+    assert stale == []
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -6,7 +6,9 @@ an array as a whole or multiplied, text, a helper), and each kind of thing has i
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import gc
 import types
 import warnings
 from collections import deque
@@ -350,10 +352,21 @@ def calls(a: Around, rng: np.random.Generator) -> Iterator[tuple[str, Any, Any, 
             change(rng)
 
 
+@contextlib.contextmanager
+def collections(rng: np.random.Generator) -> Iterator[None]:
+    """Garbage is collected at places of its own in each trial, and in one of two often."""
+    before = gc.get_threshold()
+    gc.set_threshold(int(rng.integers(1, 100)) if rng.random() < 0.5 else before[0], *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
 def trial(rng: np.random.Generator) -> str | None:
     """One comparison. None if it is right, else what is wrong, in a line with all that is needed to repeat it."""
     a, source = made(rng)
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
+    with warnings.catch_warnings(), np.errstate(all="ignore"), collections(rng):
         warnings.simplefilter("ignore")
         for which, x, found, wanted in calls(a, rng):
             if differs(found, wanted):

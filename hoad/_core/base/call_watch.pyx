@@ -325,8 +325,8 @@ cdef class CallWatch:
         self.thread = <size_t>PyThread_get_thread_ident()
         self.before = state.c_profilefunc
         self.owner = None if state.c_profileobj == NULL else <object>state.c_profileobj
+        gc.callbacks.append(self.ended)         # first: a collection may begin at any of these lines, and has to end
         gc.callbacks.insert(0, self.began)      # others' callbacks are not the function's either
-        gc.callbacks.append(self.ended)
         listen()
         watching += 1
         PyEval_SetProfile(entered, <PyObject*>self)
