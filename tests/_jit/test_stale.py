@@ -1160,6 +1160,36 @@ def a_singular_matrix_that_is_handled() -> Any:
     yield None
 
 
+@case
+def attributes_in_another_dict() -> Iterator[Any]:
+    """Each of the dicts that an object has had is changed while it is the object's, and while it is not."""
+    o = types.SimpleNamespace()
+
+    class Holder:
+        rate: float
+
+    holder: Any = Holder()
+    holder.rate, o.holder = 2.0, holder
+    first = vars(holder)
+    yield lambda x: o.holder.rate * x
+    second = {"rate": 2.0}
+    holder.__dict__ = second
+    yield None
+    first["rate"] = 5.0
+    yield None
+    second["rate"] = 3.0
+    yield None
+    second["other"] = 1.0
+    yield None
+    holder.__dict__ = first
+    yield None
+    first["rate"] = 2.0
+    yield None
+    del first["rate"]
+    first["rate"] = 2.5
+    yield None
+
+
 def test_garbage_may_be_collected_anywhere_while_it_is_recorded() -> None:
     before = gc.get_threshold()
     stale = []

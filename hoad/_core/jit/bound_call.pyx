@@ -5,6 +5,7 @@ from cpython.object cimport PyObject
 
 from hoad._core.jit.draws cimport is_recorded
 from hoad._core.jit.jit_cache cimport CallSignature, CompiledTrace, Jitted, let_vectorcall
+from hoad._core.runtime.executable cimport Workspace
 
 cdef extern from "Python.h":
     ctypedef struct PyTupleObject:
@@ -23,6 +24,7 @@ cdef class BoundCall:
     cdef readonly object out
     cdef CallSignature signature
     cdef CompiledTrace recorded     # that was replayed last, where it can be replayed here
+    cdef Workspace workspace        # for it
 
     def __cinit__(self, *_):
         self.vectorcall = <void*>call
@@ -40,7 +42,7 @@ cdef class BoundCall:
             return found
         recorded = self.signature.latest
         if recorded.is_plain() and recorded.fits(self.out) and type(self.out) is not tuple:
-            self.recorded = recorded
+            self.recorded, self.workspace = recorded, recorded.new_workspace()
         return found
 
     def __repr__(self):
@@ -53,7 +55,8 @@ cdef object call(PyObject* this, PyObject** _, size_t nargsf, PyObject* names):
         raise TypeError("a bound call takes no arguments: fill the arrays that it was made with")
     if bound.recorded is not None and not is_recorded():
         found = bound.signature.replay_latest(
-            bound.recorded, (<PyTupleObject*>bound.args).ob_item, PyTuple_GET_SIZE(<PyObject*>bound.args), bound.out)
+            bound.recorded, bound.workspace, (<PyTupleObject*>bound.args).ob_item,
+            PyTuple_GET_SIZE(<PyObject*>bound.args), bound.out)
         if found is not None:
             return found
     return bound.call_all()

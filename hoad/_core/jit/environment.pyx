@@ -40,6 +40,7 @@ cdef extern from "Python.h":
     PyObject* PyFunction_GET_KW_DEFAULTS(PyObject*) noexcept
     object PyObject_GenericGetAttr(object, object)
     object PyObject_GenericGetDict(object, void*)
+    PyObject** _PyObject_GetDictPtr(PyObject*) noexcept
     int PyObject_GenericSetAttr(object, object, object) except -1
     PyObject* _PyType_Lookup(PyTypeObject*, PyObject*) noexcept
     double PyFloat_AS_DOUBLE(object) noexcept
@@ -54,21 +55,35 @@ cdef extern from *:
     #else
     #define HOAD_DICT_VERSION(dict) 0
     #endif
-    /* That of the attributes of an object, which lie in the object from 3.13 on. */
-    #if PY_VERSION_HEX < 0x030D0000
-    #define HOAD_ATTRIBUTES_VERSION(dict) HOAD_DICT_VERSION(dict)
-    #else
-    #define HOAD_ATTRIBUTES_VERSION(dict) 0
-    #endif
     #if PY_VERSION_HEX < 0x030D0000
     #define HOAD_CLASS_VERSION(cls) (((PyTypeObject *)(cls))->tp_flags & Py_TPFLAGS_VALID_VERSION_TAG \
                                      ? ((PyTypeObject *)(cls))->tp_version_tag : 0)
     #else
     #define HOAD_CLASS_VERSION(cls) (((PyTypeObject *)(cls))->tp_version_tag)
     #endif
+    /* Whether these are words of memory, and a pointer is one. */
+    #define HOAD_HAS_WORDS (sizeof(void *) == sizeof(uint64_t))
+    #define HOAD_DICT_WORDS (HOAD_HAS_WORDS && PY_VERSION_HEX < 0x030E0000)
+    #define HOAD_ATTRIBUTE_WORDS (HOAD_HAS_WORDS && PY_VERSION_HEX < 0x030D0000)
+    #if PY_VERSION_HEX < 0x030E0000
+    #define HOAD_DICT_WORD(dict) ((const uint64_t *)&((PyDictObject *)(dict))->ma_version_tag)
+    #else
+    #define HOAD_DICT_WORD(dict) ((const uint64_t *)(dict))
+    #endif
+    #define HOAD_TYPE_WORD(x) ((const uint64_t *)&((PyObject *)(x))->ob_type)
+    #define HOAD_CELL_WORD(cell) ((const uint64_t *)&((PyCellObject *)(cell))->ob_ref)
+    #define HOAD_CODE_WORD(f) ((const uint64_t *)&((PyFunctionObject *)(f))->func_code)
+    #define HOAD_DEFAULTS_WORD(f) ((const uint64_t *)&((PyFunctionObject *)(f))->func_defaults)
+    #define HOAD_KEYWORDS_WORD(f) ((const uint64_t *)&((PyFunctionObject *)(f))->func_kwdefaults)
     """
+    bint HOAD_HAS_WORDS, HOAD_DICT_WORDS, HOAD_ATTRIBUTE_WORDS
+    const uint64_t* HOAD_DICT_WORD(PyObject*) noexcept
+    const uint64_t* HOAD_TYPE_WORD(PyObject*) noexcept
+    const uint64_t* HOAD_CELL_WORD(PyObject*) noexcept
+    const uint64_t* HOAD_CODE_WORD(PyObject*) noexcept
+    const uint64_t* HOAD_DEFAULTS_WORD(PyObject*) noexcept
+    const uint64_t* HOAD_KEYWORDS_WORD(PyObject*) noexcept
     uint64_t HOAD_DICT_VERSION(PyObject*) noexcept
-    uint64_t HOAD_ATTRIBUTES_VERSION(PyObject*) noexcept
     uint64_t HOAD_CLASS_VERSION(PyObject*) noexcept
 
 cdef enum GuardKind:
@@ -110,6 +125,8 @@ cdef class _Absent:
 
 ABSENT = _Absent()
 cdef PyObject* NOTHING = <PyObject*>ABSENT
+cdef enum:
+    MOST_WORDS = 3          # of a guard
 
 
 @cython.final
@@ -134,9 +151,53 @@ cdef class Environment:
             self.watches[k].key = <PyObject*>key
             self.watches[k].expected = <PyObject*>expected
             self.watches[k].version = 0
+        self.lay_out_words()
 
     def __dealloc__(self):
         give(self.watches, max(1, self.size) * sizeof(ValueGuard))
+        give(self.words, max(1, MOST_WORDS * self.size) * sizeof(Word))
+        give(self.others, max(1, self.size) * sizeof(int))
+
+    cdef int lay_out_words(self) except -1:
+        """Find the words of memory that tell, by being as they were, that guards hold.
+
+        Those of dicts are numbers that no dict has twice, known once all was compared.
+        """
+        cdef int k
+        cdef ValueGuard* w
+        self.attributes = {}
+        self.words = <Word*>take(max(1, MOST_WORDS * self.size) * sizeof(Word))
+        self.others = <int*>take(max(1, self.size) * sizeof(int))
+        if self.words == NULL or self.others == NULL:
+            raise MemoryError
+        for k in range(self.size):
+            w = &self.watches[k]
+            if HOAD_DICT_WORDS and (w.kind == ITEMS or w.kind == MAPPING or w.kind == CACHE):
+                self.add_word(HOAD_DICT_WORD(w.owner), NULL, k)
+            elif HOAD_ATTRIBUTE_WORDS and w.kind == ATTRIBUTES and _PyObject_GetDictPtr(w.owner) != NULL:
+                self.add_word(<const uint64_t*>_PyObject_GetDictPtr(w.owner), NULL, k)
+                self.add_word(HOAD_TYPE_WORD(w.owner), NULL, k)     # until there is a dict, at `still_holds`
+            elif HOAD_HAS_WORDS and w.kind == TYPE:
+                self.add_word(HOAD_TYPE_WORD(w.owner), w.expected, k)
+            elif HOAD_HAS_WORDS and w.kind == CELL:
+                self.add_word(HOAD_CELL_WORD(w.owner), w.expected, k)
+            elif HOAD_HAS_WORDS and w.kind == FUNCTION:
+                self.add_word(HOAD_CODE_WORD(w.owner), PyTuple_GET_ITEM(w.expected, 0), k)
+                self.add_word(HOAD_DEFAULTS_WORD(w.owner), PyTuple_GET_ITEM(w.expected, 1), k)
+                self.add_word(HOAD_KEYWORDS_WORD(w.owner), PyTuple_GET_ITEM(w.expected, 2), k)
+            else:
+                self.others[self.n_others] = k
+                self.n_others += 1
+        return 0
+
+    cdef int add_word(self, const uint64_t* at, PyObject* expected, int guard) except -1:
+        """Expect a pointer, that is none where nothing is expected."""
+        cdef Word* word = &self.words[self.n_words]
+        word.at = at
+        word.expected = 0 if expected == NOTHING else <uint64_t>expected
+        word.guard = guard
+        self.n_words += 1
+        return 0
 
     def change(self):
         """The name of the first thing that is not as it was, or None; a cache that has grown is not."""
@@ -219,12 +280,51 @@ cdef class Environment:
                 self.watches[k].expected = <PyObject*>copy
 
     cdef int first_change(self) except -2:
-        """The number of the first watch that finds something else, or -1."""
+        """The number of a guard that finds something else, or -1."""
         cdef int k
-        for k in range(self.size):
-            if not holds(&self.watches[k]):
-                return k
+        if differ(self.words, self.n_words):
+            for k in range(self.n_words):
+                if self.words[k].at[0] != self.words[k].expected and not self.still_holds(k):
+                    return self.words[k].guard
+        for k in range(self.n_others):
+            if not holds(&self.watches[self.others[k]]):
+                return self.others[k]
         return -1
+
+    cdef bint still_holds(self, int word) except -1:
+        """Whether the guard of a word that is another one holds; if so, the word of a dict is expected from now on."""
+        cdef int guard = self.words[word].guard
+        cdef ValueGuard* w = &self.watches[guard]
+        cdef uint64_t version       # before it is looked at
+        cdef object attributes
+        if w.kind == ATTRIBUTES:
+            attributes = PyObject_GenericGetDict(<object>w.owner, NULL)
+            version = HOAD_DICT_VERSION(<PyObject*>attributes)
+            if not holds(w):
+                return False
+            if word and self.words[word - 1].guard == guard:
+                word -= 1
+            self.attributes[guard] = attributes
+            self.words[word].expected = <uint64_t><PyObject*>attributes
+            self.words[word + 1].at = HOAD_DICT_WORD(<PyObject*>attributes)
+            self.words[word + 1].expected = version
+            return True
+        if w.kind == ITEMS or w.kind == MAPPING or w.kind == CACHE:
+            version = HOAD_DICT_VERSION(w.owner)
+            if not holds(w):
+                return False
+            self.words[word].expected = version
+            return True
+        return holds(w)
+
+
+cdef inline uint64_t differ(const Word* words, int n) noexcept:
+    """Whether any word is not what is expected; by no branch, as hardly ever one is."""
+    cdef uint64_t found = 0
+    cdef int k
+    for k in range(n):
+        found |= words[k].at[0] ^ words[k].expected
+    return found
 
 
 cpdef object found_at(str kind, owner, key):
@@ -359,10 +459,10 @@ cdef bint all_same(PyObject* found, PyObject* expected) except -1:
 
 cdef inline bint holds(ValueGuard* w) except -1:
     """Whether a guard finds what was there; for most of them, one look tells."""
-    if w.kind == ITEMS:
-        return (w.version != 0 and HOAD_DICT_VERSION(w.owner) == w.version) or holds_keys(w)
     if w.kind == CLASS:
-        return (w.version != 0 and HOAD_CLASS_VERSION(w.owner) == w.version) or holds_keys(w)
+        return (w.version != 0 and HOAD_CLASS_VERSION(w.owner) == w.version) or holds_class(w)
+    if w.kind == ITEMS:
+        return holds_keys(w)
     if w.kind == CELL:
         return PyCell_GET(w.owner) == w.expected or is_same(PyCell_GET(w.owner), w.expected)
     if w.kind == TYPE:
@@ -456,14 +556,21 @@ cdef inline bint holds_function(ValueGuard* w) except -1:
             and (NOTHING if keywords == NULL else keywords) == PyTuple_GET_ITEM(w.expected, 2))
 
 
+cdef bint holds_class(ValueGuard* w) except -1:
+    """Whether a class that may have changed since has what it had."""
+    cdef uint64_t version = HOAD_CLASS_VERSION(w.owner)
+    if not holds_keys(w):
+        return False
+    w.version = version
+    return True
+
+
 cdef bint holds_keys(ValueGuard* w) except -1:
-    """Whether a dict or a class that may have changed since has what it had."""
-    cdef uint64_t version = HOAD_DICT_VERSION(w.owner) if w.kind == ITEMS else HOAD_CLASS_VERSION(w.owner)
+    """Whether a dict or a class has what it had."""
     cdef Py_ssize_t k
     for k in range(PyTuple_GET_SIZE(w.key)):
         if not holds_key(w, k):
             return False
-    w.version = version
     return True
 
 
@@ -482,15 +589,11 @@ cdef bint holds_key(ValueGuard* w, Py_ssize_t k) except -1:
 
 cdef bint holds_attributes(ValueGuard* w) except -1:
     cdef object attributes = PyObject_GenericGetDict(<object>w.owner, NULL)
-    cdef uint64_t version = HOAD_ATTRIBUTES_VERSION(<PyObject*>attributes)
     cdef Py_ssize_t k
-    if version == w.version and version != 0:
-        return True
     for k in range(PyTuple_GET_SIZE(w.key)):
         if not is_same(PyDict_GetItemWithError(<PyObject*>attributes, PyTuple_GET_ITEM(w.key, k)),
                        PyTuple_GET_ITEM(w.expected, k)):
             return False
-    w.version = version
     return True
 
 

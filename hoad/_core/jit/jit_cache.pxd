@@ -89,7 +89,7 @@ cdef class CallSignature:
     cdef bint is_refused(self) except -1
     cdef bint has_changed(self, Environment environment) except -1
     cdef object replay(self, PyObject** args, object out, bint only_computes)
-    cdef object replay_latest(self, CompiledTrace recorded, PyObject** args, Py_ssize_t n, object out)
+    cdef object replay_latest(self, CompiledTrace recorded, Workspace workspace, PyObject** args, Py_ssize_t n, out)
     cdef object attempt(self, CompiledTrace recorded, PyObject** args, object out, bint only_computes)
 
 cdef class Jitted:

@@ -231,7 +231,7 @@ cdef class CompiledTrace(Executable):
         return out
 
 
-cdef bint can_be_written(ArgumentPlace* target, PyObject* out) noexcept:
+cdef inline bint can_be_written(ArgumentPlace* target, PyObject* out) noexcept:
     """Whether an output can be written to an array."""
     return type(<object>out) is ndarray and fits_array(target, <cnp.ndarray>out) and (
         cnp.PyArray_ISWRITEABLE(<cnp.ndarray>out))
@@ -447,21 +447,25 @@ cdef class CallSignature:
                 return found
         return NEXT
 
-    cdef object replay_latest(self, CompiledTrace recorded, PyObject** args, Py_ssize_t n, object out):
-        """What a plain recording that was the latest writes to an array; None where it does not hold any more."""
-        cdef Workspace workspace
-        cdef bint is_done
+    cdef object replay_latest(self, CompiledTrace recorded, Workspace workspace, PyObject** args, Py_ssize_t n, out):
+        """What a plain recording that was the latest writes to an array; None where it does not hold any more.
+
+        Such a run keeps the GIL, so that nobody else has the `workspace`.
+        """
         if is_watched() or recorded is not self.latest or recorded.epoch != EPOCH or not self.fits(args, n):
             return None
-        if self.has_changed(recorded.environment) or not recorded.fits(out):
+        if not can_be_written(&recorded.targets[0], <PyObject*>out):
             return None
-        workspace = recorded.enter(1)
+        if self.has_changed(recorded.environment) if self.every != 1 else recorded.environment.first_change() >= 0:
+            return None
         self.place(recorded, workspace, args)
-        is_done = recorded.run(workspace, False) == DONE
-        if is_done:
+        if recorded.lowered.interpret(&workspace.work):     # another branch, or an error: the call is made once more
+            out = None
+        else:
             copy_out(recorded, workspace, 0, <cnp.ndarray>out)
-        recorded.leave(workspace, False)
-        return out if is_done else None
+        if PyList_GET_SIZE(<PyObject*>workspace.held):
+            workspace.held.clear()
+        return out
 
     cdef bint has_changed(self, Environment environment) except -1:
         """Whether something is not as it was when it was read; looked at as often as is asked for."""

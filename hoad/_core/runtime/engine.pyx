@@ -369,7 +369,9 @@ cdef class Lowered:
 
     cdef int interpret(self, Registers* work) noexcept nogil:
         cdef int code = self.run_uniform(work)
-        return code if code else self.run_varying(work)
+        if code or (self.first_varying == self.n_steps and self.n_checks == 0):
+            return code
+        return self.run_varying(work)
 
     cdef int run_uniform(self, Registers* work) noexcept nogil:
         """What is the same in all lanes."""
