@@ -164,16 +164,19 @@ class _Call:
 
     def results(self, out_axes: Axes) -> Any:
         """What f gives for all inputs: those that take the same branches are replayed together."""
+        lane = _Lane(self, [_first(row) for row in self.rows])
+        alike = lane.goes_alike(self.rows, self.length)
+        if alike is None:
+            return lane.arranged(lane.run(self.rows, self.length), out_axes)
         groups: list[_Group] = []
-        left = np.arange(self.length)
-        while not groups or left.size:
-            rows = self.rows if left.size == self.length else [row[left] for row in self.rows]
+        left, rows = np.arange(self.length), self.rows
+        while alike is not None:
+            groups.append((left[alike], lane, lane.run([row[alike] for row in rows], int(alike.sum()))))
+            left = left[~alike]
+            rows = [row[left] for row in self.rows]
             lane = _Lane(self, [_first(row) for row in rows])
             alike = lane.goes_alike(rows, left.size)
-            if not alike.all():
-                rows = [row[alike] for row in rows]
-            groups.append((left[alike], lane, lane.run(rows, int(alike.sum()))))
-            left = left[~alike]
+        groups.append((left, lane, lane.run(rows, left.size)))
         first = groups[0][1]
         for which, lane, _ in groups[1:]:
             first.check_alike(lane, int(groups[0][0][0]), int(which[0]))
@@ -194,10 +197,10 @@ class _Lane:
         self.takes = "x" * len(values) + "k" * len(self.captured)
 
     def goes_alike(self, rows: list[Any], length: int) -> Any:
-        """Which inputs take the branches that were recorded, as booleans."""
+        """Which inputs take the branches that were recorded, as booleans; None if all do."""
         guards = guard_rows(self.program[-1]._graph)
         if not guards or length == 0:
-            return np.ones(length, bool)
+            return None
         nodes = without_guards(self.program, [node for node, _, _ in guards])
         values = [_plain(x, guards[0][2]) for x in (*rows, *self.captured)]
         found = Loop(nodes, self.takes, "y" * len(guards), length, workers=self.workers).run(values)[0]
@@ -207,7 +210,7 @@ class _Lane:
         if not same[0]:  # lanes may round otherwise than the recording did: let it be alone, and not in lanes
             same[:] = False
             same[0] = True
-        return same
+        return None if same.all() else same
 
     def run(self, rows: list[Any], length: int) -> list[Any]:
         """The results for all inputs, along a first axis."""
@@ -267,8 +270,6 @@ _Group = tuple[np.ndarray[Any, Any], _Lane, list[Any]]
 
 def _merged(groups: list[_Group]) -> list[Any]:
     """The results of all groups, in the order of the inputs."""
-    if len(groups) == 1:
-        return groups[0][2]
     order = np.argsort(np.concatenate([lanes for lanes, _, _ in groups]), kind="stable")
     return [np.concatenate(parts)[order] for parts in zip(*[found for _, _, found in groups], strict=True)]
 
