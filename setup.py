@@ -48,6 +48,7 @@ EXTENSIONS = [
     "trace.coerce",
     "trace.calls",
     "trace.views",
+    "trace.generator_calls",
     "runtime.access_pattern",
     "runtime.fused_loop",
     "runtime.gather_copy",

@@ -16,6 +16,7 @@ from hoad._numpy import (  # noqa: F401  (each registers what it implements)
     logic,
     methods,
     products,
+    random,
     rearranging,
     reductions,
     rewriting,

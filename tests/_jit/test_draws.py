@@ -57,6 +57,12 @@ def state(generator: Any) -> str:
 
 
 @case
+def a_draw_about_a_draw() -> Drawing:
+    rng = np.random.default_rng(21)
+    return Drawing(lambda x: np.sum(x) * rng.normal(rng.normal(), 1.0), lambda: [rng])
+
+
+@case
 def a_generator_in_a_cell() -> Drawing:
     rng = np.random.default_rng(1)
     return Drawing(lambda x: np.sum(x * rng.normal(size=3)), lambda: [rng], (rng.random,))
@@ -333,12 +339,6 @@ def a_subclass_of_a_generator() -> Drawing:
 def a_branch_on_a_draw() -> Drawing:
     rng = np.random.default_rng(20)
     return Drawing(lambda x: np.sum(x) if rng.random() < 0.5 else np.sum(x**2), lambda: [rng])
-
-
-@refused("needs plain numbers of that")
-def a_draw_about_a_draw() -> Drawing:
-    rng = np.random.default_rng(21)
-    return Drawing(lambda x: np.sum(x) * rng.normal(rng.normal(), 1.0), lambda: [rng])
 
 
 @refused("draws from rng")

@@ -1,20 +1,16 @@
 """Random draws that are made anew at each replay: calls of the methods of NumPy's generators.
 
-These are Cython's functions, whose calls no hook of Python's sees. But they are called by a pointer that lies in each
-of them (`vectorcall`): while a function is recorded, those of the methods point to `called`, which notes the draws of
-this thread's function. A second recording, which knows them, has an input for each.
+While a function is recorded, its draws are noted. A second recording, which knows them, has an input for each.
 """
-
-import sys
 
 import numpy as np
 
 from cpython.object cimport PyObject
-from cpython.pythread cimport PyThread_get_thread_ident
 
 from hoad._core.base.where cimport Origin, here, origin_of
 from hoad._core.graph.tape cimport Graph, operand_aval
 from hoad._core.jit.environment cimport same
+from hoad._core.trace.generator_calls cimport DrawListener, listener, vectorcallfunc
 from hoad._core.trace.traced cimport Array, Traced, new_array, wrap
 
 from hoad._core.base.call_watch import state_of_generator
@@ -23,16 +19,9 @@ from hoad._core.trace.context import running
 from hoad.errors import ArgumentError
 
 cdef extern from "Python.h":
-    ctypedef object (*vectorcallfunc)(PyObject*, PyObject**, size_t, PyObject*)
-    ctypedef struct PyTypeObject:
-        Py_ssize_t tp_vectorcall_offset
-        unsigned long tp_flags
-    enum:
-        Py_TPFLAGS_HAVE_VECTORCALL
     Py_ssize_t PyVectorcall_NARGS(size_t) noexcept
     Py_ssize_t PyTuple_GET_SIZE(PyObject*) noexcept
     PyObject* PyTuple_GET_ITEM(PyObject*, Py_ssize_t) noexcept
-    PyTypeObject* Py_TYPE(PyObject*) noexcept
     PyObject* PyEval_GetFrame() noexcept
 
 # Methods that do not return what they draw, or return no numbers.
@@ -175,13 +164,10 @@ cdef int go_back(list states) except -1:
 
 # ---- while a function is recorded -----------------------------------------------------------------------------------
 
-cdef list METHODS = []
-cdef dict POINTERS = {}         # id of a method: its pointer
 cdef int looking = 0            # how many logs are open, in all threads
-cdef dict LOGS = {}             # thread: its log
 
 
-cdef class DrawLog:
+cdef class DrawLog(DrawListener):
     """While it is open, notes what a function draws, from generators that were there before it was called.
 
     Draws that it was seen to make by an earlier log are inputs of the recording, which are given their values as it
@@ -198,9 +184,7 @@ cdef class DrawLog:
     cdef Graph graph
     cdef dict generators
     cdef object watch           # the `CallWatch` of the recording
-    cdef bint is_inside
     cdef Py_ssize_t at          # the next draw of a plain call beside the recording, or -1
-    cdef object around
 
     def __init__(self, list known not None):
         self.known, self.made, self.inputs, self.found = list(known), [], [], []
@@ -219,26 +203,15 @@ cdef class DrawLog:
 
     def __enter__(self):
         global looking
-        if not METHODS:
-            find_methods()
-        if looking == 0:
-            for x in METHODS:
-                pointer_of(<PyObject*>x)[0] = called
+        self.listen()
         looking += 1
-        self.around = LOGS.get(PyThread_get_thread_ident())
-        LOGS[PyThread_get_thread_ident()] = self
         return self
 
     def __exit__(self, *failure):
         global looking
         looking -= 1
-        LOGS[PyThread_get_thread_ident()] = self.around
-        if self.around is None:
-            del LOGS[PyThread_get_thread_ident()]
-        if looking == 0:
-            for x in METHODS:
-                pointer_of(<PyObject*>x)[0] = <vectorcallfunc><size_t>POINTERS[id(x)]
-        self.around = self.traced = None
+        self.end()
+        self.traced = None
 
     @property
     def is_whole(self):
@@ -319,56 +292,31 @@ cdef class DrawLog:
 
     cdef Draw seen(self, PyObject* function, PyObject** args, Py_ssize_t n, PyObject* names):
         """The draw of a call that the user's code makes in the recording; else None."""
-        cdef PyObject* frame = PyEval_GetFrame()
-        if frame == NULL or n < 1 or id(<object>args[0]) not in self.generators:
+        if n < 1 or id(<object>args[0]) not in self.generators or (<object>function).__name__ in OTHERS:
             return None
         if self.at < 0 and running() is not self.graph:
             return None
-        if (<object>function).__name__ in OTHERS or origin_of((<object>frame).f_code.co_filename) != Origin.USERS:
+        frame = <object>PyEval_GetFrame()
+        while frame is not None and origin_of(frame.f_code.co_filename) == Origin.HOADS:    # with traced parameters
+            frame = frame.f_back
+        if frame is None or origin_of(frame.f_code.co_filename) != Origin.USERS:
             return None
         return draw_of(function, args, n, names)
 
 
-cdef object called(PyObject* function, PyObject** args, size_t nargsf, PyObject* names):
-    """Where the pointers of the methods lead while a function is recorded, in any thread."""
-    cdef vectorcallfunc original = <vectorcallfunc><size_t>POINTERS[<size_t>function]
-    cdef object log = LOGS.get(PyThread_get_thread_ident())
-    if log is None or (<DrawLog>log).is_inside:     # a method calls others
-        return original(function, args, nargsf, names)
-    return (<DrawLog>log).call(function, original, args, nargsf, names)
-
-
 cpdef bint is_recorded() except -1:
     """Whether this thread records for jit: then what is called counts for the recording, and is not replayed."""
-    return looking > 0 and PyThread_get_thread_ident() in LOGS
+    return looking > 0 and listener() is not None
 
 
 def draws_so_far():
     """How many draws were made by what this thread records."""
-    cdef object log = LOGS.get(PyThread_get_thread_ident())
+    cdef DrawListener log = listener()
     return 0 if log is None else len((<DrawLog>log).made)
 
 
 def draw_again(Py_ssize_t at):
     """Give the numbers that were drawn from this one on once more, to a plain call; from -1 on, draw anew."""
-    cdef object log = LOGS.get(PyThread_get_thread_ident())
+    cdef DrawListener log = listener()
     if log is not None:
         (<DrawLog>log).at = at
-
-
-cdef vectorcallfunc* pointer_of(PyObject* method) noexcept:
-    return <vectorcallfunc*>(<char*>method + Py_TYPE(method).tp_vectorcall_offset)
-
-
-cdef int find_methods() except -1:
-    """Those methods of NumPy's generators that draw, and can be seen; none before they are loaded."""
-    for name, within in (("Generator", "numpy.random._generator"), ("RandomState", "numpy.random.mtrand")):
-        if within not in sys.modules:
-            continue
-        for key, x in vars(getattr(sys.modules[within], name)).items():
-            if key.startswith("_") or not Py_TYPE(<PyObject*>x).tp_flags & Py_TPFLAGS_HAVE_VECTORCALL:
-                continue
-            if type(x).__name__ == "cython_function_or_method" and pointer_of(<PyObject*>x)[0] != NULL:
-                POINTERS[id(x)] = <size_t>pointer_of(<PyObject*>x)[0]
-                METHODS.append(x)
-    return 0

@@ -49,9 +49,13 @@ cdef extern from "Python.h":
 cdef extern from *:
     """
     /* A number that is another one after each change of a dict, or of a class or of one that it derives from: what was
-       compared at this number holds. 0 where there is none. */
-    #if PY_VERSION_HEX < 0x030E0000
+       compared at this number holds. 0 where there is none: from 3.13 on the attributes that a dict shows may lie in
+       their object, and change unseen. */
+    #if PY_VERSION_HEX < 0x030D0000
     #define HOAD_DICT_VERSION(dict) (((PyDictObject *)(dict))->ma_version_tag)
+    #elif PY_VERSION_HEX < 0x030E0000
+    #define HOAD_DICT_VERSION(dict) (((PyDictObject *)(dict))->ma_values == NULL \
+                                     ? ((PyDictObject *)(dict))->ma_version_tag : 0)
     #else
     #define HOAD_DICT_VERSION(dict) 0
     #endif

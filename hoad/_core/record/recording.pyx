@@ -17,6 +17,7 @@ from hoad._core.sweep.builder cimport Builder
 from hoad._core.runtime.engine cimport Lowered
 from hoad._core.lower.lower cimport lower
 from hoad._core.trace.coerce cimport operand_of
+from hoad._core.trace.generator_calls cimport is_redirected, redirect
 from hoad._core.graph.primitive cimport INFO, K_PYTHON, primitive_of
 from hoad._core.graph.reach cimport dependents, mark_dependents, mark_needed, marks_in
 from hoad._core.trace.errors cimport note_origin
@@ -68,6 +69,8 @@ cdef class Recording:
         self.inputs = []
         self.nested = outer is not None
         self.graph = outer if self.nested else Graph(valued)
+        if not is_redirected:
+            redirect()
         if not self.nested and WATCHERS.get():
             self.graph.watch()
         self.graph.enter()
