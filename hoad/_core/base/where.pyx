@@ -19,7 +19,8 @@ cdef extern from "frameobject.h":
     void* PyFrame_GetCode(PyFrameObject*) noexcept
     void* PyFrame_GetBack(PyFrameObject*) noexcept
 
-# Frames of these folders are hoad's, NumPy's or the standard library's, so the user's line is further out.
+# Frames of these folders are hoad's, NumPy's or the standard library's, so the user's line is further out. So are those
+# of pandas and xarray.
 cdef tuple OWN_FOLDERS = (
     os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..")) + os.sep,
     os.path.dirname(os.path.abspath(np.__file__)) + os.sep,
@@ -73,7 +74,8 @@ cdef bint is_own(object code):
     cdef object known = IS_OWN.get(name)
     if known is None:
         known = name.startswith(OWN_FOLDERS) and not name.startswith(DEMO) or (
-            name.startswith(LIBRARY) and "-packages" + os.sep not in name)
+            name.startswith(LIBRARY) and "-packages" + os.sep not in name) or (
+            is_part_of("pandas", name) or is_part_of("xarray", name))
         remember(IS_OWN, name, known)
     return known
 

@@ -179,6 +179,11 @@ cdef bint is_whole(object x) except -1:
     return aval_of((<Array>x).aval).dtype.kind in "iu" and x.__class__ is not ndarray
 
 
+cdef inline bint is_labelled(object x) except -1:
+    """Whether this is a series, a frame or an index of pandas, whose labels the result does not have."""
+    return hasattr(type(x), "__pandas_priority__")
+
+
 cdef object binary(int op, object x, object y):
     """The general way of an operator: NotImplemented for what hoad does not know."""
     cdef object other = y if is_traced(x) else x
@@ -187,7 +192,10 @@ cdef object binary(int op, object x, object y):
     if is_traced(other):
         return record_call(primitive_of(op), None, (x, y))
     if not isinstance(other, OPERANDS):
-        return NotImplemented
+        if not is_labelled(other):
+            return NotImplemented
+        x, y = (x, np.asarray(y)) if other is y else (np.asarray(x), y)
+        other = y if is_traced(x) else x
     if op == OP_MULTIPLY and isinstance(other, (list, tuple)) and is_whole(x if other is y else y):
         return other * operator.index(x if other is y else y)
     if (isinstance(other, np.ndarray) and (<object>other).dtype == object
@@ -206,6 +214,7 @@ cdef class Traced:
     """What is being recorded, with what scalars and arrays have alike."""
 
     __array_priority__ = 1000.0
+    __pandas_priority__ = 10_000        # so that pandas leaves operators to traced values
 
     def __init__(self, *args):
         raise made_by_hand()
