@@ -32,16 +32,18 @@ MOST_OBJECTS = 20_000
 # What leads to other objects, and by which attributes.
 LEADING = (types.MethodType, partial, staticmethod, classmethod, property, Jitted)
 PARTS = ("__self__", "__func__", "func", "args", "keywords", "fget", "__wrapped__")
-# Classes whose objects lead to nothing that a function may fill; most of what modules and classes hold is of them.
-LEAVES = frozenset((bool, bytes, complex, float, int, str, types.NoneType, types.CodeType, np.float64, np.ufunc)) | {
-    types.BuiltinFunctionType,
-    types.ClassMethodDescriptorType,
-    types.GetSetDescriptorType,
-    types.MemberDescriptorType,
-    types.MethodDescriptorType,
-    types.MethodWrapperType,
-    types.WrapperDescriptorType,
-}
+# Ids of classes whose objects hold nothing that a function may fill, as is most of what modules and classes hold.
+LEAVES = frozenset(
+    map(
+        id,
+        (
+            *(bool, bytes, complex, float, int, str, np.float64, np.ufunc, types.NoneType, types.CodeType),
+            *(types.BuiltinFunctionType, types.MethodWrapperType, types.WrapperDescriptorType),
+            *(types.MethodDescriptorType, types.ClassMethodDescriptorType),
+            *(types.GetSetDescriptorType, types.MemberDescriptorType),
+        ),
+    )
+)
 STORES = ("STORE_ATTR", "STORE_GLOBAL", "STORE_NAME", "STORE_DEREF")
 # Methods that put something into a container.
 PUTS = frozenset("__setitem__ append appendleft extend extendleft insert move_to_end setdefault update".split())
@@ -117,7 +119,7 @@ class Stores:
             for place in _held(name, x):
                 yield place
                 count += 1
-                if type(place.held) in LEAVES or id(place.held) in seen:
+                if id(type(place.held)) in LEAVES or id(place.held) in seen:
                     continue
                 if not (place.put and self.is_kept(place.held)):
                     seen.add(id(place.held))
