@@ -84,7 +84,9 @@ PLAIN = frozenset(
 APART = frozenset("checkpoint checkpointed_loop scan fori_loop while_loop vmap".split())
 
 # What asks for nothing by itself, or is one of NumPy's functions, which hoad knows.
+# The methods of `object`, which every class of the user's has, are given objects that are not traced.
 SILENT = frozenset(map(id, (np.ufunc, type(np.sum), np.ndarray, list, dict, tuple, set, ModuleType)))  # classes
+SILENT |= frozenset(map(id, vars(object).values()))
 
 Call = Callable[..., Any]
 

@@ -68,7 +68,20 @@ def type_tests(code: types.CodeType) -> Iterator[tuple[int, str]]:
         yield from _own_tests(inner)
 
 
-def _own_tests(code: types.CodeType) -> Iterator[tuple[int, str]]:
+MOST_KNOWN = 10_000
+KNOWN: dict[int, tuple[types.CodeType, list[tuple[int, str]]]] = {}  # by the identity of code: its own tests
+
+
+def _own_tests(code: types.CodeType) -> list[tuple[int, str]]:
+    known = KNOWN.get(id(code))
+    if known is None:
+        if len(KNOWN) >= MOST_KNOWN:
+            KNOWN.clear()
+        known = KNOWN[id(code)] = code, list(_tests_in(code))
+    return known[1]
+
+
+def _tests_in(code: types.CodeType) -> Iterator[tuple[int, str]]:
     if code.co_name in TEXT_ONLY:
         return
     lines = {start: line for start, _, line in code.co_lines() if line is not None}
@@ -169,7 +182,6 @@ def _class_asks(x: type) -> bool:
     return any(is_library(m.__code__.co_filename) and _library_asks(m) for m in methods)
 
 
-MOST_ASKING = 10_000
 ASKING: dict[int, tuple[types.CodeType, bool]] = {}  # code of libraries, by identity: whether it asks
 
 
@@ -180,7 +192,7 @@ def _library_asks(f: types.FunctionType) -> bool:
         return False
     known = ASKING.get(id(code))
     if known is None:
-        if len(ASKING) >= MOST_ASKING:
+        if len(ASKING) >= MOST_KNOWN:
             ASKING.clear()
         ASKING[id(code)] = code, False  # one that calls itself asks nothing more
         known = ASKING[id(code)] = code, next(type_tests(code), None) is not None or any(map(_asks, _named(f)))

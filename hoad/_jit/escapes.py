@@ -32,6 +32,18 @@ MOST_OBJECTS = 20_000
 # What leads to other objects, and by which attributes.
 LEADING = (types.MethodType, partial, staticmethod, classmethod, property, Jitted)
 PARTS = ("__self__", "__func__", "func", "args", "keywords", "fget", "__wrapped__")
+# Ids of classes whose objects hold nothing that a function may fill, as is most of what modules and classes hold.
+LEAVES = frozenset(
+    map(
+        id,
+        (
+            *(bool, bytes, complex, float, int, str, np.float64, np.ufunc, types.NoneType, types.CodeType),
+            *(types.BuiltinFunctionType, types.MethodWrapperType, types.WrapperDescriptorType),
+            *(types.MethodDescriptorType, types.ClassMethodDescriptorType),
+            *(types.GetSetDescriptorType, types.MemberDescriptorType),
+        ),
+    )
+)
 STORES = ("STORE_ATTR", "STORE_GLOBAL", "STORE_NAME", "STORE_DEREF")
 # Methods that put something into a container.
 PUTS = frozenset("__setitem__ append appendleft extend extendleft insert move_to_end setdefault update".split())
@@ -107,7 +119,9 @@ class Stores:
             for place in _held(name, x):
                 yield place
                 count += 1
-                if id(place.held) not in seen and not (place.put and self.is_kept(place.held)):
+                if id(type(place.held)) in LEAVES or id(place.held) in seen:
+                    continue
+                if not (place.put and self.is_kept(place.held)):
                     seen.add(id(place.held))
                     ahead.append((place.name, place.held))
 
@@ -143,7 +157,7 @@ def _attributes(x: Any) -> Iterator[Place]:
                 yield Place(f"the global {key}", item, key, partial(vars(x).__setitem__, key))
         return
     if isinstance(x, type):
-        for key, item in list(vars(x).items()):
+        for key, item in list(vars(x).items()) if x.__flags__ & HEAP else ():  # others cannot be assigned to
             yield Place(f"the attribute {key} of {x.__name__}", item, key, partial(type.__setattr__, x, key))
         return
     name = f"of a {type(x).__name__}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -10,13 +11,14 @@ import numpy as np
 
 from hoad._drivers.gradient import grad
 from hoad._drivers.products import vjp
+from hoad._jit.jit import jit
 from hoad.check.differences import Difference, difference
 from hoad.check.mode_table import forward, swept
 from hoad.check.noise import noise_of
 from hoad.check.points import Along, Array, called, check_arguments, drawn, epsilon, numbers, quietly, typical
 from hoad.check.report import RIGHT, UNDECIDED, WRONG, digits_between, index_text, number, short, value_text
 from hoad.check.rule_report import SPECIAL, RuleFinding
-from hoad.errors import CheckError, RuleError, ShapeError, told
+from hoad.errors import CheckError, JitWarning, RuleError, ShapeError, told
 
 # Relative errors that are allowed, in double and in single precision: between modes, and to a difference.
 SAME = (1e-10, 1e-4)
@@ -229,9 +231,11 @@ class Trial:
         if not agreeing.passed:
             return agreeing
         moving = dict(enumerate(direction))
-        phi = Along(lower, self.xs, moving, "check.rule")
-        noise = noise_of(phi, self.xs, moving)
-        d = difference(phi, noise, [0.125, 2.0**-8, 2.0**-16])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", JitWarning)  # a rule may be run at each of the hundred places
+            phi = Along(jit(lower), self.xs, moving, "check.rule")
+            noise = noise_of(phi, self.xs, moving)
+            d = difference(phi, noise, [0.125, 2.0**-8, 2.0**-16])
         own = by_mode["f" * order]
         verdict, digits = self._held(own, d, self._scale())
         if verdict == WRONG and not _is_excused(own, phi, noise, 1.0):

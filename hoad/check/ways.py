@@ -92,8 +92,9 @@ class Point:
         one_by_one = [self._given(lambda f=f: f(*self.xs)) for f in functions]  # type: ignore[misc]
         values = np.array([value for value, _ in one_by_one])
         errors = [error for _, error in one_by_one]
-        replayed = self._replayed(whole)
-        rounding = self._rounding(whole if replayed is None or replayed[1] else jit(whole), mode, own, values)
+        jitted = jit(whole)
+        replayed = self._replayed(jitted)
+        rounding = self._rounding(whole if replayed is None or replayed[1] else jitted, mode, own, values)
 
         def way(how: str, values: Array, errors: Sequence[str]) -> Way:
             told = {quantity: error for quantity, error in zip(own, errors, strict=True) if error}
@@ -114,9 +115,8 @@ class Point:
             self.raised.append(error)
             return np.nan, told(error)
 
-    def _replayed(self, whole: Function) -> tuple[Any, str] | None:
+    def _replayed(self, jitted: Function) -> tuple[Any, str] | None:
         """What a program gives here that was recorded ahead; None where jit makes none."""
-        jitted = jit(whole)
         with warnings.catch_warnings():
             warnings.simplefilter("error", JitWarning)
             try:

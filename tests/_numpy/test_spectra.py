@@ -79,8 +79,18 @@ FUNCTIONS: dict[str, tuple[Function, Function]] = {
 each_function = pytest.mark.parametrize("name", list(FUNCTIONS))
 
 
+@functools.cache
+def _eigen(items: tuple[Any, ...], digits: int, with_vectors: bool) -> Any:
+    """Those of a 4 × 4 matrix, to so many digits; many functions and products share them."""
+    return mp.eigsy(mp.matrix([items[k : k + 4] for k in range(0, 16, 4)]), eigvals_only=not with_vectors)
+
+
+def eigenvalues(a: Any) -> Any:
+    return _eigen(tuple(a), mp.dps, False)
+
+
 def of_matrix(f: Function, a: Any) -> Any:
-    w, v = mp.eigsy(a)
+    w, v = _eigen(tuple(a), mp.dps, True)
     return v * mp.diag([f(x) for x in w]) * v.T
 
 
@@ -93,7 +103,7 @@ def test_sums(name: str, a: np.ndarray) -> None:
     f, exact = FUNCTIONS[name]
     check(
         lambda a: np.sum(f(np.linalg.eigvalsh(a))),
-        lambda a: mp.fsum(exact(w) for w in mp.eigsy(a, eigvals_only=True)),
+        lambda a: mp.fsum(exact(w) for w in eigenvalues(a)),
         a,
         DIRECTIONS,
     )
@@ -122,7 +132,7 @@ SYMMETRIC: dict[str, tuple[Function, Function]] = {
 def test_symmetric_functions_and_simple_eigenvalues(name: str, kind: str) -> None:
     f, exact = SYMMETRIC[name]
     a = MATRICES[kind]
-    check(lambda a: f(np.linalg.eigvalsh(a)), lambda a: exact(list(mp.eigsy(a, eigvals_only=True))), a, DIRECTIONS, 3)
+    check(lambda a: f(np.linalg.eigvalsh(a)), lambda a: exact(list(eigenvalues(a))), a, DIRECTIONS, 3)
 
 
 def test_hessians_in_lanes_and_stacks() -> None:
@@ -204,7 +214,7 @@ def test_products(name: str, kind: str) -> None:
     of, what = PRODUCTS[name]
 
     def known(a: Any) -> Any:
-        more = mp.fsum(mp.exp(w) for w in mp.eigsy(a, eigvals_only=True)) if name == "with a sum" else 0
+        more = mp.fsum(mp.exp(w) for w in eigenvalues(a)) if name == "with a sum" else 0
         return what(of_matrix(exact, a)) + more
 
     check(lambda a: of(f, *np.linalg.eigh(a)), known, MATRICES[kind], DIRECTIONS, 3)
@@ -214,8 +224,9 @@ def test_products(name: str, kind: str) -> None:
 @each_function
 def test_functions_of_matrices(name: str, a: np.ndarray) -> None:
     f, exact = FUNCTIONS[name]
+    of, _ = PRODUCTS["V * f @ V.T"]
     check(
-        lambda a: PRODUCTS["V * f @ V.T"][0](f, *np.linalg.eigh(a)),
+        lambda a: of(f, *np.linalg.eigh(a)),
         lambda a: weighed(of_matrix(exact, a)),
         a,
         DIRECTIONS,
@@ -249,13 +260,13 @@ def test_series() -> None:
         functions = {
             "sum": (
                 lambda a, f=f: np.sum(f(np.linalg.eigvalsh(a))),
-                lambda a, exact=exact: mp.fsum(exact(w) for w in mp.eigsy(a, eigvals_only=True)),
+                lambda a, exact=exact: mp.fsum(exact(w) for w in eigenvalues(a)),
             ),
             "product": (
-                lambda a, f=f: PRODUCTS["V * f @ V.T"][0](f, *np.linalg.eigh(a)),
+                lambda a, f=f, of=PRODUCTS["V * f @ V.T"][0]: of(f, *np.linalg.eigh(a)),
                 lambda a, exact=exact: weighed(of_matrix(exact, a)),
             ),
-            "largest": (lambda a: np.linalg.eigvalsh(a)[-1], lambda a: max(mp.eigsy(a, eigvals_only=True))),
+            "largest": (lambda a: np.linalg.eigvalsh(a)[-1], lambda a: max(eigenvalues(a))),
         }
         for of, known in functions.values():
             with mp.workdps(80):

@@ -59,7 +59,8 @@ def curves_of(case: Elementwise, count: int) -> tuple[tuple[np.ndarray, ...], li
 
 def fixed(case: Elementwise, xs: tuple[np.ndarray, ...]) -> Callable[..., Any]:
     """The function of those operands that have derivatives."""
-    return lambda *args: case.f(*args, *xs[len(case.wrt) :])
+    rest = xs[len(case.wrt) :]
+    return lambda *args, f=case.f: f(*args, *rest)
 
 
 def envelope(series: np.ndarray) -> np.ndarray:
@@ -126,8 +127,8 @@ def test_arrays(case: Elementwise) -> None:
     xs, curves = curves_of(case, 6)
     numbers = np.stack([on_numbers(case, k, xs, curves) for k in range(len(xs[0]))], axis=1)
 
-    def behind_views(*args: Any) -> Any:
-        return np.transpose(case.f(*[np.transpose(x[::-1]) for x in args]))[::-1]
+    def behind_views(*args: Any, f: Any = case.f) -> Any:
+        return np.transpose(f(*[np.transpose(x[::-1]) for x in args]))[::-1]
 
     for shape, laid_out in LAYOUTS:
         size = int(np.prod(shape))
@@ -162,8 +163,8 @@ def test_an_operand_that_stays(case: Elementwise, still: int) -> None:
     moving = 1 - still
     zero = [c * (k == moving) for k, c in enumerate(curves)]
 
-    def f(x: Any, y: Any) -> Any:
-        return case.f(x, y) if moving == 0 else case.f(y, x)
+    def f(x: Any, y: Any, g: Any = case.f) -> Any:
+        return g(x, y) if moving == 0 else g(y, x)
 
     for k in range(3):
         lines = [np.concatenate([x[k : k + 1], c[:, k]]) for x, c in zip(xs, zero, strict=True)]
@@ -356,10 +357,11 @@ def test_coefficients_are_differentiated(case: Elementwise) -> None:
     xs, curves = curves_of(case, 2)
     for k in range(2):
         points = [x[k].item() for x in xs]
+        steps = [0.3 * distance[k] for distance in distances(case, xs)[: len(curves)]]
 
-        def along(t: Any, points: list[float] = points) -> Any:
-            moved = [x + t * 0.3 * distance[k] for x, distance in zip(points, distances(case, xs), strict=False)]
-            return case.f(*moved[: len(curves)], *points[len(curves) :]) if case.wrt else t
+        def along(t: Any, f: Any = case.f, points: list[float] = points, steps: list[float] = steps) -> Any:
+            moved = [x + t * step for x, step in zip(points, steps, strict=False)]
+            return f(*moved, *points[len(steps) :]) if steps else t
 
         nested = [along]
         for _ in range(4):

@@ -88,7 +88,7 @@ def test_no_rule_of_the_table_is_called_wrong(case: Any) -> None:
     rng = np.random.default_rng(0)
     f = case.f
     if case.name in SYMMETRIC:
-        f = lambda a: case.f((a + np.swapaxes(a, -1, -2)) / 2)  # noqa: E731
+        f = lambda a, f=case.f: f((a + np.swapaxes(a, -1, -2)) / 2)  # noqa: E731
     if isinstance(case, Structured):
         report = rule(f, *case.examples[0](rng), orders=min(3, case.orders))
     else:

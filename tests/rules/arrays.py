@@ -41,7 +41,7 @@ def check_contractions(case: Structured) -> None:
             size = np.sum(abs(weights * exact)) + abs(exact).max(initial=0.0) + magnitude(case, xs)
             want = np.sum(weights * exact)
             for word in words(order):
-                got = along(lambda *args, w=weights: np.sum(w * case.f(*args)), word, directions[:order])(*xs)
+                got = along(lambda *args, f=case.f, w=weights: np.sum(w * f(*args)), word, directions[:order])(*xs)
                 assert np.ndim(got) == 0
                 error = abs(got - want) / size
                 assert error <= case.tolerance, (
@@ -76,7 +76,8 @@ def check_hessians(case: Structured) -> None:
             entry = np.sum(weights * as_floats(directional(case.oracle, xs, [units[i], units[j]])))
             entries[i, j] = entries[j, i] = entry
         want = np.reshape(entries, (*x.shape, *x.shape))
-        close(case, xs, hoad.hessian(lambda *args, w=weights: np.sum(w * case.f(*args)))(*xs), want, "hessian")
+        found = hoad.hessian(lambda *args, f=case.f, w=weights: np.sum(w * f(*args)))(*xs)
+        close(case, xs, found, want, "hessian")
 
 
 def magnitude(case: Structured, xs: tuple[np.ndarray, ...]) -> float:

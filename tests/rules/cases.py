@@ -732,8 +732,8 @@ fourier(
 
 
 def _cofactor(a: Any, i: int, j: int) -> Any:
-    minor = np.delete(np.delete(a, i, axis=0), j, axis=1)
-    return (-1) ** (i + j) * _determinant(minor)
+    rows, columns = ([m for m in range(len(a)) if m != k] for k in (i, j))
+    return (-1) ** (i + j) * _determinant(a[np.ix_(rows, columns)])
 
 
 def _determinant(a: Any) -> Any:

@@ -73,7 +73,7 @@ def directional(f: Callable[..., Any], point: Sequence[Any], directions: Sequenc
         value: Any = 0
         for signs in itertools.product((1, -1), repeat=total):
             at = [
-                item + sum((s * h * d[k] for s, d in zip(signs, along, strict=True)), start=0 * item)
+                item + sum((d[k] * (s * h) for s, d in zip(signs, along, strict=True)), start=0 * item)
                 for k, item in enumerate(x)
             ]
             value = value + math.prod(signs) * np.asarray(f(*at), dtype=object)

@@ -111,7 +111,8 @@ def test_rows_have_names_of_their_own() -> None:
 def test_a_row_uses_the_primitives_it_names(case: Elementwise | Structured) -> None:
     if isinstance(case, Elementwise):
         xs = case.sample(np.random.default_rng(1), 4)
-        listing = primal(lambda *args: case.f(*args, *xs[len(case.wrt) :]), *xs[: len(case.wrt)])
+        count = len(case.wrt)
+        listing = primal(lambda *args, f=case.f: f(*args, *xs[count:]), *xs[:count])
     else:
         listing = primal(case.f, *next(examples(case)))
     recorded = {row.primitive.name for row in listing.rows if row.primitive is not None}

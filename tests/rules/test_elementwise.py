@@ -83,7 +83,7 @@ def test_value(case: Elementwise) -> None:
     k = case.wrt[0]
     with np.errstate(all="ignore"):
         check(case, case.f(*xs), (), "NumPy")
-    value, _ = hoad.jvp(lambda x: case.f(*xs[:k], x, *xs[k + 1 :]), (xs[k],), (np.ones(len(xs[k])),))
+    value, _ = hoad.jvp(lambda x, f=case.f: f(*xs[:k], x, *xs[k + 1 :]), (xs[k],), (np.ones(len(xs[k])),))
     check(case, value, (), "a recording")
 
 
@@ -100,7 +100,7 @@ def test_derivative_of_any_order(case: Elementwise) -> None:
     for k in case.wrt:
         for order in range(HIGHEST + 1):
             xs = points(case)
-            got = hoad.derivative(lambda x, k=k, xs=xs: case.f(*xs[:k], x, *xs[k + 1 :]), order)(xs[k])
+            got = hoad.derivative(lambda x, k=k, xs=xs, f=case.f: f(*xs[:k], x, *xs[k + 1 :]), order)(xs[k])
             check(case, got, (k,) * order, "derivative")
 
 

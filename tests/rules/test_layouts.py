@@ -67,7 +67,7 @@ def summed_to(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
 def split(case: Elementwise, xs: Arrays) -> tuple[Callable[..., Any], Arrays]:
     """f of the operands that have derivatives, and these."""
     count = len(case.wrt)
-    return lambda *args: case.f(*args, *xs[count:]), xs[:count]
+    return lambda *args, f=case.f: f(*args, *xs[count:]), xs[:count]
 
 
 def check(case: Elementwise, xs: Arrays, orders: tuple[int, ...] = (1, 2, 3)) -> None:
@@ -192,7 +192,7 @@ def test_float32(case: Elementwise) -> None:
 
 
 def weighted(case: Structured, weights: np.ndarray) -> Callable[..., Any]:
-    return lambda *xs: np.sum(weights * case.f(*xs))
+    return lambda *xs, f=case.f: np.sum(weights * f(*xs))
 
 
 @each_structured

@@ -25,7 +25,7 @@ class Example:
         self.case = case
         count = len(case.wrt) if isinstance(case, Elementwise) else len(xs)
         self.xs, rest = xs[:count], xs[count:]
-        self.f: Callable[..., Any] = lambda *args: case.f(*args, *rest)
+        self.f: Callable[..., Any] = lambda *args, f=case.f: f(*args, *rest)
         rng = np.random.default_rng(1)
         self.directions = [tuple(rng.uniform(-1.0, 1.0, x.shape) for x in self.xs) for _ in range(2)]
         value = case.f(*xs)
@@ -112,8 +112,8 @@ def test_second_order(example: Example) -> None:
             wanted = adjoint(listing, outer, outer_seeds, inputs)
         found.append(or_zeros(evaluate(listing, example.xs, wanted), example.xs))
 
-    def weighted(*xs: Any) -> Any:
-        return np.sum(example.weights * example.f(*xs))
+    def weighted(*xs: Any, f: Any = example.f, weights: Any = example.weights) -> Any:
+        return np.sum(weights * f(*xs))
 
     everywhere = tuple(range(len(example.xs)))
     want = hoad.jvp(lambda *xs: np.concatenate([np.ravel(g) for g in hoad.grad(weighted, everywhere)(*xs)]),

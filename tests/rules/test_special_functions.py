@@ -274,6 +274,17 @@ def _zeta_series(s: int) -> Callable[[Any], list[Any]]:
     return lambda x: [(-1) ** k * mp.binomial(s + k - 1, k) * _hurwitz(s + k, x) for k in range(ORDER + 2)]
 
 
+def _derivatives_on_a_circle(f: Callable[[Any], Any], z: complex, order: int) -> list[Any]:
+    """By Cauchy's integral over a circle far from the negative real axis, to 40 digits and more."""
+    n = 128  # the trapezoidal rule errs by 4⁻ⁿ
+    with mp.workdps(100):
+        radius = mp.mpf(min(abs(z.imag) if z.real < 0 else abs(z), 2.0)) / 4
+        roots = [mp.expjpi(mp.mpf(2 * j) / n) for j in range(n)]
+        values = [f(mp.mpc(z) + radius * root) for root in roots]
+        sums = [mp.fsum(v * roots[-j * k % n] for j, v in enumerate(values)) for k in range(order + 1)]
+        return [mp.factorial(k) * total / (n * radius**k) for k, total in enumerate(sums)]
+
+
 COMPLEX_KIN = {"gamma": mp.gamma, "loggamma": mp.loggamma, "psi": mp.digamma, "rgamma": mp.rgamma}
 
 
@@ -281,8 +292,7 @@ COMPLEX_KIN = {"gamma": mp.gamma, "loggamma": mp.loggamma, "psi": mp.digamma, "r
 @pytest.mark.parametrize("name", COMPLEX_KIN)
 def test_the_gamma_function_and_its_kin_of_complex_numbers(name: str, z: complex) -> None:
     f, order = getattr(sc, name), 8
-    with mp.workdps(60):
-        exact = [complex(c * mp.factorial(k)) for k, c in enumerate(mp.taylor(COMPLEX_KIN[name], mp.mpc(z), order))]
+    exact = [complex(d) for d in _derivatives_on_a_circle(COMPLEX_KIN[name], z, order)]
     tolerance = 1e-13  # SciPy's gamma is right to 2e-14 at -30
     np.testing.assert_allclose(hoad.derivatives(f, order)(z), exact, rtol=tolerance)
     for n in (1, 2, 3, 5):

@@ -65,7 +65,7 @@ def curve(case: Elementwise) -> tuple[tuple[np.ndarray, ...], list[np.ndarray]]:
 def series_of(case: Elementwise, xs: tuple[np.ndarray, ...], directions: list[np.ndarray], order: int) -> np.ndarray:
     count = len(case.wrt)
     lines = [np.stack([x, v]) for x, v in zip(xs, directions, strict=False)]
-    return taylor(lambda *args: case.f(*args, *xs[count:]), lines, order)
+    return taylor(lambda *args, f=case.f: f(*args, *xs[count:]), lines, order)
 
 
 def exact_series(case: Elementwise, point: list[Any], direction: list[float], order: int) -> np.ndarray:
