@@ -6,7 +6,6 @@ it becomes an operation on the matrix, for which f is known by its Taylor coeffi
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -30,35 +29,14 @@ DEGREE = 14
 # How many operations lie between values and a function of them at most, and factors in a product with vectors.
 MOST_BETWEEN, MOST_FACTORS = 1000, 8
 
-# Of each graph the factorisations that were recorded in it, in order; where there are none, nothing is looked for.
-# Nodes of those that have ended may be there, too.
-_recorded: weakref.WeakKeyDictionary[Any, list[int]] = weakref.WeakKeyDictionary()
-# Whether a rule has asked for one: what it is made of is copied into other graphs.
-_in_rules: list[bool] = []
+# Whether this process has recorded a factorisation: else nothing is looked for.
+_recorded: list[bool] = []
 
 
 def decomposed(primitive: Primitive, params: Any, a: Any) -> Any:
     """The factors of a matrix, of which functions are looked for from now on."""
-    found = apply_primitive(primitive, params, a)
-    if not is_traced(found[0]):
-        return found
-    graph, node = graph_of(found[0]), node_of(found[0])
-    if not graph.valued:
-        _in_rules[:] = [True]
-    known = _recorded.setdefault(graph, [])
-    while known and known[-1] >= node:
-        known.pop()
-    known.append(node)
-    return found
-
-
-def _may_depend(x: Any) -> bool:
-    """Whether x may be an array of floats that is made of the factors of a matrix."""
-    if not (_recorded or _in_rules) or not is_traced(x) or x.ndim == 0 or x.dtype.kind != "f":
-        return False
-    graph, node = graph_of(x), node_of(x)
-    known = _recorded.get(graph, ())
-    return bool(_in_rules) or any(k <= node and node_row(graph, k)[0] in (prim.EIGH, prim.SVD) for k in known)
+    _recorded[:] = [True]
+    return apply_primitive(primitive, params, a)
 
 
 # ---- what a node is -------------------------------------------------------------------------------------------------
@@ -209,7 +187,7 @@ def total(x: Any, axes: tuple[int, ...]) -> Any:
 
     Of a function of eigenvalues or singular values, along the last axis; or of one times two vectors of coordinates.
     """
-    if not _may_depend(x):
+    if not _recorded or not is_traced(x) or x.ndim == 0 or x.dtype.kind != "f":
         return None
     graph, node = graph_of(x), node_of(x)
     if axes[-1] == x.ndim - 1 and (found := _function_of(x)) is not None:
@@ -245,7 +223,7 @@ def total(x: Any, axes: tuple[int, ...]) -> Any:
 
 def determinant(x: Any) -> Any:
     """The product over the last axis of a function of eigenvalues: the determinant of that of the matrix. Or None."""
-    if not _may_depend(x):
+    if not _recorded or not is_traced(x) or x.ndim == 0 or x.dtype.kind != "f":
         return None
     found = _function_of(x)
     if found is None or node_row(graph_of(x), found.first.node)[0] is not prim.EIGH:
@@ -424,7 +402,7 @@ def _matrix_of(graph: Any, first: Source, left: str, right: str, weight: Any) ->
 
 def multiplied(a: Any, b: Any) -> Any:
     """The product of two arrays, if it is that of a function of a matrix; else None."""
-    if not (_may_depend(a) or _may_depend(b)) or not (is_traced(a) and is_traced(b)) or a.dtype.kind != "f":
+    if not _recorded or not (is_traced(a) and is_traced(b)) or a.dtype.kind != "f":
         return None
     graph, nodes = graph_of(a), (node_of(a), node_of(b))
     left, right = (_factor(graph, k) for k in nodes)
