@@ -372,7 +372,7 @@ def extract(condition: Any, arr: Any) -> Any:
 @implements(np.argsort, method="argsort")
 def argsort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
     only_defaults("argsort", order=order)
-    a, axis = _flat_or(a, axis)
+    a, axis = _flat_or(a, axis if np.ndim(a) else None)  # a number counts as a vector of one
     return apply_primitive(prim.ARGSORT, (axis,), a)
 
 
