@@ -315,7 +315,7 @@ def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
 @implements(np.take_along_axis)
 def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
     arr, axis = _flat_or(arr, axis)
-    return arr[along_axis(arr, indices, axis)]
+    return getitem(arr, along_axis(arr, indices, axis))  # arr may be plain, and the places traced
 
 
 @implements(np.choose, method="choose")
