@@ -84,6 +84,7 @@ ROWS = [
     Row("numpy.clip", D, lambda x: np.clip(x, -0.5, 1.0), M, analytic=False),
     Row("numpy.clip", D, lambda x: np.clip(M, x, 3.0), S, "a_min", analytic=False),
     Row("numpy.clip", D, lambda x: np.clip(M, -3.0, x), W, "a_max", analytic=False),
+    Row("numpy.clip", D, lambda x: np.clip(x, None, x[0]), V, "a, a_max", analytic=False),
     Row("numpy.nan_to_num", D, np.nan_to_num, V, analytic=False),
     Row(
         "numpy.nan_to_num",

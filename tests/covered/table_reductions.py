@@ -12,6 +12,8 @@ from covered.table_elementwise import ANALYTIC, BINARY, COMPARISONS, REAL, ROUND
 
 D, C = Kind.DIFFERENTIABLE, Kind.CONSTANT
 
+MEANS = np.array([[0.3], [0.2]])
+HOLE = np.array([[1.0, np.nan, 1.0], [1.0, 1.0, 1.0]])
 REDUCED = [
     Row("numpy.sum", D, np.sum, M),
     Row("numpy.sum", D, lambda x: np.sum(x, axis=(0, 2), keepdims=True), T, "axis, keepdims"),
@@ -23,13 +25,19 @@ REDUCED = [
     Row("numpy.amin", D, np.amin, M, analytic=False),
     Row("numpy.ptp", D, lambda x: np.ptp(x, axis=1), M, analytic=False),
     Row("numpy.var", D, lambda x: np.var(x, axis=1, ddof=1), M, analytic=False),
+    Row("numpy.var", D, lambda x: np.var(M, axis=1, mean=x), MEANS, "mean", analytic=False),
+    Row("numpy.std", D, lambda x: np.std(M, axis=1, mean=x), MEANS, "mean", analytic=False),
     Row("numpy.std", D, lambda x: np.std(x, axis=1), M, analytic=False),
     Row("numpy.average", D, lambda x: np.average(x, axis=1, weights=[1.0, 2.0, 3.0]), M),
+    Row("numpy.average", D, lambda x: np.average(x, weights=[1.0, 2.0, 3.0], returned=True), V, "returned=True"),
     Row("numpy.average", D, lambda x: np.average(W, weights=x), POSITIVE, "weights"),
     Row("numpy.cov", D, np.cov, M, analytic=False),
+    Row("numpy.cov", D, lambda x: np.cov(x, W, bias=True), V, "m, bias", analytic=False, exact=False),
+    Row("numpy.cov", D, lambda x: np.cov(V, x), W, "y", analytic=False),
     Row("numpy.median", D, lambda x: np.median(x, axis=1), M, analytic=False),
     Row("numpy.percentile", D, lambda x: np.percentile(x, [25.0, 60.0], axis=1), M, analytic=False),
     Row("numpy.quantile", D, lambda x: np.quantile(x, 0.3), M, analytic=False),
+    Row("numpy.quantile", D, lambda x: np.quantile(x, 0.3, method="hazen"), V, "method", analytic=False),
     Row("numpy.nansum", D, np.nansum, M),
     Row("numpy.nanprod", D, lambda x: np.nanprod(x, axis=0), M, analytic=False),
     Row("numpy.nanmax", D, np.nanmax, M, analytic=False),
@@ -39,6 +47,10 @@ REDUCED = [
     Row("numpy.nanstd", D, np.nanstd, M, analytic=False),
     Row("numpy.nancumsum", D, np.nancumsum, V, analytic=False),
     Row("numpy.nancumprod", D, np.nancumprod, V, analytic=False),
+    *(
+        Row(f"numpy.{f.__name__}", D, lambda x, f=f: f(x * HOLE, axis=1), M, "with nan", analytic=False)
+        for f in (np.nansum, np.nanprod, np.nanmax, np.nanmin, np.nanvar, np.nanstd, np.nancumsum, np.nancumprod)
+    ),
     Row("numpy.cumsum", D, lambda x: np.cumsum(x, axis=1), M),
     Row("numpy.cumprod", D, lambda x: np.cumprod(x, axis=1), M),
     Row("numpy.cumulative_sum", D, lambda x: np.cumulative_sum(x, include_initial=True), V),
@@ -56,6 +68,7 @@ SEARCHED = [
     Row("numpy.argsort", C, np.argsort, V),
     Row("numpy.argpartition", C, lambda x: np.argpartition(x, 1), V),
     Row("numpy.sort", D, lambda x: np.sort(x, axis=1), M, analytic=False),
+    Row("numpy.sort", D, lambda x: np.sort(x, axis=None), M, "axis=None", analytic=False),
     Row("numpy.partition", D, lambda x: np.partition(x, 1), V, analytic=False),
     Row("numpy.searchsorted", C, lambda x: np.searchsorted(SORTED, x), V, "v"),
     Row("numpy.searchsorted", C, lambda x: np.searchsorted(x, [0.0, 1.0]), SORTED),
@@ -64,11 +77,23 @@ SEARCHED = [
 SEQUENCES = [
     Row("numpy.diff", D, lambda x: np.diff(x, axis=1), M),
     Row("numpy.diff", D, lambda x: np.diff(V, prepend=x), S, "prepend"),
+    Row("numpy.diff", D, lambda x: np.diff(V, append=x), S, "append"),
     Row("numpy.ediff1d", D, np.ediff1d, V),
     Row("numpy.ediff1d", D, lambda x: np.ediff1d(V, to_end=x), W, "to_end", analytic=False),
+    Row("numpy.ediff1d", D, lambda x: np.ediff1d(V, to_begin=x), W, "to_begin", analytic=False),
+    Row("numpy.gradient", D, lambda x: np.gradient(V, x), SORTED, "varargs, places", analytic=False, exact=False),
+    Row("numpy.gradient", D, lambda x: np.gradient(x, axis=1, edge_order=2), M, "edge_order=2", exact=False),
     Row("numpy.gradient", D, lambda x: np.gradient(x, [0.0, 1.0, 3.0]), V, exact=False),
     Row("numpy.gradient", D, lambda x: np.gradient(V, x), S, "varargs", analytic=False),
     Row("numpy.interp", D, lambda x: np.interp(x, SORTED, W), np.array([0.5, 2.0, 5.0]), analytic=False),
+    Row(
+        "numpy.interp",
+        D,
+        lambda x: np.interp(x, SORTED, W, left=x[0], right=x[1]),
+        np.array([-1.0, 0.5, 5.0]),
+        "x, left, right",
+        analytic=False,
+    ),
     Row("numpy.interp", D, lambda x: np.interp([0.5, 2.0], x, W), SORTED, "xp", analytic=False, second=SORTED - 0.4),
     Row("numpy.interp", D, lambda x: np.interp([0.5, 2.0], SORTED, x), W, "fp"),
     Row("numpy.convolve", D, lambda x: np.convolve(x, [1.0, 2.0]), V),

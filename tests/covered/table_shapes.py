@@ -53,12 +53,14 @@ SHAPES = [
     Row("numpy.atleast_3d", D, np.atleast_3d, M),
     Row("numpy.broadcast_to", D, lambda x: np.broadcast_to(x, (2, 3)), V),
     Row("numpy.broadcast_arrays", D, lambda x: np.broadcast_arrays(x, np.zeros((2, 1))), V),
+    Row("numpy.broadcast_arrays", D, lambda x: np.broadcast_arrays(np.zeros((2, 1)), x), V, "the second"),
     Row("numpy.copy", D, np.copy, M),
     Row("numpy.flip", D, lambda x: np.flip(x, 1), M),
     Row("numpy.fliplr", D, np.fliplr, M),
     Row("numpy.flipud", D, np.flipud, M),
     Row("numpy.roll", D, lambda x: np.roll(x, (1, -1), axis=(0, 1)), M),
     Row("numpy.rot90", D, np.rot90, M),
+    Row("numpy.tril", D, lambda x: np.tril(x, -1), T, "a stack"),
     Row("numpy.tile", D, lambda x: np.tile(x, (2, 1)), V),
     Row("numpy.repeat", D, lambda x: np.repeat(x, [2, 0, 1]), V),
     Row("numpy.resize", D, lambda x: np.resize(x, (2, 4)), V),
@@ -66,6 +68,16 @@ SHAPES = [
     Row("numpy.pad", D, lambda x: np.pad(x, 1, "edge"), V, "mode='edge'"),
     Row("numpy.pad", D, lambda x: np.pad(x, 2, "reflect"), V, "mode='reflect'"),
     Row("numpy.pad", D, lambda x: np.pad(x, 2, "wrap"), V, "mode='wrap'"),
+    Row("numpy.pad", D, lambda x: np.pad(x, 1, "symmetric"), V, "mode='symmetric'"),
+    Row("numpy.pad", D, lambda x: np.pad(x, 1, constant_values=x[0]), V, "array, constant_values"),
+    Row(
+        "numpy.pad",
+        Kind.IMPOSSIBLE,
+        lambda x: np.pad(V, 1, constant_values=x),
+        S,
+        "constant_values alone",
+        note="NumPy asks the array only whether it is traced.",
+    ),
     Row("numpy.delete", D, lambda x: np.delete(x, [0, 2], axis=1), M),
     Row("numpy.diag", D, np.diag, A),
     Row("numpy.diag", D, np.diag, V, "a vector"),
@@ -78,6 +90,7 @@ SHAPES = [
 
 JOINED = [
     Row("numpy.concatenate", D, lambda x: np.concatenate([x, [1.0], 2 * x]), V),
+    Row("numpy.concatenate", D, lambda x: np.concatenate([x, x[0]], axis=None), M, "axis=None"),
     Row("numpy.stack", D, lambda x: np.stack([x, W, x], axis=1), V),
     Row("numpy.hstack", D, lambda x: np.hstack([x, 2 * x]), M),
     Row("numpy.vstack", D, lambda x: np.vstack([x, W]), M),
@@ -96,6 +109,7 @@ JOINED = [
 
 CHOSEN = [
     Row("numpy.take", D, lambda x: np.take(x, [2, 0, 2], axis=1), M),
+    Row("numpy.take", D, lambda x: np.take(x, [5, -4], mode="wrap"), V, "mode='wrap'"),
     Row("numpy.take_along_axis", D, lambda x: np.take_along_axis(x, PLACES, axis=0), M),
     Row("numpy.choose", D, lambda x: np.choose([0, 1, 0], [x, 2 * x]), V, "choices"),
     Row(
@@ -106,6 +120,15 @@ CHOSEN = [
         "condlist, choicelist",
         analytic=False,
     ),
+    Row(
+        "numpy.take_along_axis",
+        C,
+        lambda x: np.take_along_axis(M, np.argsort(x, axis=0), axis=0),
+        M,
+        "indices",
+        note="By the places alone.",
+    ),
+    Row("numpy.choose", C, lambda x: np.choose(np.argmax(x, axis=0), [V, W]), M, "a", note="By the places alone."),
     Row("numpy.select", D, lambda x: np.select([x > 1, x < 0], [x, W], x[0]), V, "choicelist, default", analytic=False),
     Row(
         "numpy.select",
@@ -125,6 +148,7 @@ CHOSEN = [
     ),
     Row("numpy.where", C, lambda x: np.where(x, 1.0, 2.0), V, "condition"),
     Row("numpy.where", D, lambda x: np.where([True, False, True], x, W), V, "x"),
+    Row("numpy.where", D, lambda x: np.where(x[:, :1] > 0, x, 0.0), M, "condition, x", analytic=False),
     Row("numpy.where", D, lambda x: np.where([True, False, True], W, x), V, "y"),
     Row("numpy.compress", D, lambda x: np.compress([True, False, True], x, axis=1), M, "a"),
     Row("numpy.extract", D, lambda x: np.extract(x > 0, x), M, "condition, arr", analytic=False),
@@ -145,6 +169,9 @@ WRITTEN = [
         "values",
         analytic=False,
     ),
+    Row("numpy.putmask", D, written(lambda y, x: np.putmask(y, y > 0, 5.0)), V, "a, mask", analytic=False),
+    Row("numpy.place", D, written(lambda y, x: np.place(y, [True, False, False], 5.0)), V, "arr"),
+    Row("numpy.put_along_axis", D, written(lambda y, x: np.put_along_axis(y, PLACES[:1], 5.0, 0)), M, "arr"),
     Row("numpy.fill_diagonal", D, filled(lambda y, x: np.fill_diagonal(y, x)), V, "val", analytic=False),
     Row("numpy.fill_diagonal", D, written(lambda y, x: np.fill_diagonal(y, 1.0)), A, "a"),
 ]

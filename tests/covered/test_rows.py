@@ -68,8 +68,10 @@ def traced_result(f: Callable[[Any], Any], x: Any, direction: Any = None) -> tup
         return [leaf for leaf in result if is_inexact(hoad.value(leaf))] or 0.0 * np.sum(x)
 
     values, tangents = hoad.jvp(of_floats, (x,), (direction,))
-    floats = iter(values if isinstance(values, list) else ())
-    return [next(floats) if leaf is None else leaf for leaf in seen], leaves(tangents) if floats else []
+    floats = iter(leaves(values))
+    return [next(floats) if leaf is None else leaf for leaf in seen], leaves(tangents) if any(
+        leaf is None for leaf in seen
+    ) else []
 
 
 def assert_results(found: list[Any], plain: list[Any], row: Row, rtol: float = 1e-13) -> None:
