@@ -69,7 +69,14 @@ ROWS = [
     Row("numpy.divmod", D, lambda x: np.divmod(x, SECOND), V, analytic=False),
     Row("numpy.divmod", D, lambda x: np.divmod(V, x), SECOND, "x2", analytic=False),
     Row("numpy.modf", D, np.modf, V * 1.1, analytic=False),
-    Row("numpy.frexp", D, np.frexp, V * 1.1, note="By the mantissa; the exponent is constant.", analytic=False),
+    Row(
+        "numpy.frexp",
+        D,
+        np.frexp,
+        V * 1.1,
+        note="The mantissa is differentiable, the exponent constant.",
+        analytic=False,
+    ),
     Row("numpy.ldexp", D, lambda x: np.ldexp(x, [1, -2, 3]), V, analytic=False),
     # numbers of two parts
     Row("numpy.real", D, np.real, V, analytic=False),
@@ -100,7 +107,7 @@ ROWS = [
         lambda x: np.nan_to_num([1.0, np.nan], nan=x),
         S,
         "nan alone",
-        note="NumPy asks x only whether it is traced.",
+        note="NumPy calls hoad only if x is traced.",
     ),
     Row("numpy.sinc", D, np.sinc, V),
 ]

@@ -54,7 +54,7 @@ REDUCED = [
     Row("numpy.cumsum", D, lambda x: np.cumsum(x, axis=1), M),
     Row("numpy.cumprod", D, lambda x: np.cumprod(x, axis=1), M),
     Row("numpy.cumulative_sum", D, lambda x: np.cumulative_sum(x, include_initial=True), V),
-    Row("numpy.cumulative_prod", D, np.cumulative_prod, V),
+    Row("numpy.cumulative_prod", D, lambda x: np.cumulative_prod(x), V),
     Row("numpy.trapezoid", D, lambda x: np.trapezoid(x, [0.0, 1.0, 3.0]), V),
     Row("numpy.trapezoid", D, lambda x: np.trapezoid(W, x), V, "x"),
     Row("numpy.trapezoid", D, lambda x: np.trapezoid(W, dx=x), S, "dx"),

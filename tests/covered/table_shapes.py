@@ -76,7 +76,7 @@ SHAPES = [
         lambda x: np.pad(V, 1, constant_values=x),
         S,
         "constant_values alone",
-        note="NumPy asks the array only whether it is traced.",
+        note="NumPy calls hoad only if the array is traced.",
     ),
     Row("numpy.delete", D, lambda x: np.delete(x, [0, 2], axis=1), M),
     Row("numpy.diag", D, np.diag, A),
@@ -104,7 +104,7 @@ JOINED = [
     Row("numpy.hsplit", D, lambda x: np.hsplit(x, [1]), M),
     Row("numpy.vsplit", D, lambda x: np.vsplit(x, 2), M),
     Row("numpy.dsplit", D, lambda x: np.dsplit(x, 2), T),
-    Row("numpy.unstack", D, np.unstack, M),
+    Row("numpy.unstack", D, lambda x: np.unstack(x), M),
 ]
 
 CHOSEN = [
@@ -126,9 +126,16 @@ CHOSEN = [
         lambda x: np.take_along_axis(M, np.argsort(x, axis=0), axis=0),
         M,
         "indices",
-        note="By the places alone.",
+        note="The traced places are guarded.",
     ),
-    Row("numpy.choose", C, lambda x: np.choose(np.argmax(x, axis=0), [V, W]), M, "a", note="By the places alone."),
+    Row(
+        "numpy.choose",
+        C,
+        lambda x: np.choose(np.argmax(x, axis=0), [V, W]),
+        M,
+        "a",
+        note="The traced places are guarded.",
+    ),
     Row("numpy.select", D, lambda x: np.select([x > 1, x < 0], [x, W], x[0]), V, "choicelist, default", analytic=False),
     Row(
         "numpy.select",
@@ -136,7 +143,7 @@ CHOSEN = [
         lambda x: np.select([V > 1, V < 0], [V, W], x),
         V,
         "default alone",
-        note="NumPy asks condlist and choicelist only whether they are traced.",
+        note="NumPy calls hoad only if condlist or choicelist holds traced values.",
     ),
     Row(
         "numpy.full_like",
@@ -144,7 +151,7 @@ CHOSEN = [
         lambda x: np.full_like(W, x),
         S,
         "fill_value alone",
-        note="NumPy asks the array only whether it is traced: np.full(shape, x, like=x) takes a traced number.",
+        note="NumPy calls hoad only if the array is traced. Write np.full(shape, x, like=x).",
     ),
     Row("numpy.where", C, lambda x: np.where(x, 1.0, 2.0), V, "condition"),
     Row("numpy.where", D, lambda x: np.where([True, False, True], x, W), V, "x"),
@@ -177,12 +184,12 @@ WRITTEN = [
 ]
 
 LIKE = "An array that can be written to."
-PLAIN = "NumPy makes plain numbers of what it is given, and asks nobody. A traced array needs no conversion."
+PLAIN = "Without like=, NumPy converts to plain numbers and does not call hoad. A traced array needs no conversion."
 MADE = [
     Row("numpy.array", D, lambda x: np.array([[x[0], 1.0], [x[1], x[2]]], like=x), V, note="With like=."),
     Row("numpy.asarray", D, lambda x: np.asarray([x[0], x[2]], like=x), V, note="With like=."),
     *(
-        Row(f"numpy.{f.__name__}", D, lambda x, f=f: f([x[0], x[2]], like=x), V, "a", note="With like=.")
+        Row(f"numpy.{f.__name__}", D, lambda x, f=f: f([x[0], x[2]], like=x), V, note="With like=.")
         for f in (np.asanyarray, np.ascontiguousarray)
     ),
     *(

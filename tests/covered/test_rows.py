@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from _numpy.agreement import assert_same, by_differences, check
+from covered.names import ROWS, TABLES
 from covered.rows import Kind, Row
 from rules.modes import along, words
 
 import hoad
 from hoad.errors import HoadError, JitWarning
-
-TABLES: dict[str, list[Row]] = {
-    path.stem: importlib.import_module(f"covered.{path.stem}").ROWS
-    for path in sorted(Path(__file__).parent.glob("table_*.py"))
-}
-ROWS = [row for rows in TABLES.values() for row in rows]
 
 
 def of_kind(*kinds: Kind, analytic: bool = False) -> Any:
