@@ -99,6 +99,8 @@ def page():
         f"The names are those of NumPy {np.__version__}; two names of one function count once. Of the {len(standard)} "
         f"functions of the array API standard that it has, {len(standard & COVERED.keys())} are in the tables."
     )
+    if "not yet" in heads:
+        last += " What is not yet covered raises `NoRuleError`."
     return "\n\n".join([summary, last, *parts]) + "\n"
 
 

@@ -126,7 +126,6 @@ CHOSEN = [
         lambda x: np.take_along_axis(M, np.argsort(x, axis=0), axis=0),
         M,
         "indices",
-        note="The traced places are guarded.",
     ),
     Row(
         "numpy.choose",
@@ -134,7 +133,6 @@ CHOSEN = [
         lambda x: np.choose(np.argmax(x, axis=0), [V, W]),
         M,
         "a",
-        note="The traced places are guarded.",
     ),
     Row("numpy.select", D, lambda x: np.select([x > 1, x < 0], [x, W], x[0]), V, "choicelist, default", analytic=False),
     Row(
