@@ -16,6 +16,7 @@ author = copyright = "The hoad developers"
 version = release = hoad.__version__
 
 extensions = [
+    "coverage_page",
     "formulas",
     "myst_nb",
     "numpydoc",

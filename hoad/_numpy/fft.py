@@ -13,7 +13,7 @@ from hoad._core.trace.calls import apply_primitive
 from hoad._numpy.complex import conjugate, is_complex
 from hoad._numpy.creation import concatenate
 from hoad._numpy.rearranging import roll
-from hoad._numpy.registry import as_traced, implements, normal_axis, only_defaults
+from hoad._numpy.registry import as_array, as_traced, implements, normal_axis, only_defaults
 from hoad._ops import primitives as prim
 from hoad.errors import ShapeError
 
@@ -84,8 +84,8 @@ def _declare(primitive: Primitive, name: str) -> None:
 
     def several(a: Any, s: Any = None, axes: Any = None, norm: Any = None, out: Any = None) -> Any:
         only_defaults(f"fft.{name}n", out=out)
-        x = _complexed(a)
-        return _over(primitive, x, *_sizes(x, s, axes), _norm(norm))
+        lengths, axes = _sizes(as_array(a), s, axes)
+        return _over(primitive, _complexed(a), lengths, axes, _norm(norm)) if axes else as_array(a)
 
     implements(getattr(np.fft, name))(one)
     implements(getattr(np.fft, f"{name}n"))(several)

@@ -315,7 +315,7 @@ def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
 @implements(np.take_along_axis)
 def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
     arr, axis = _flat_or(arr, axis)
-    return arr[along_axis(arr, indices, axis)]
+    return getitem(arr, along_axis(arr, indices, axis))  # arr may be plain, and the places traced
 
 
 @implements(np.choose, method="choose")
@@ -372,7 +372,7 @@ def extract(condition: Any, arr: Any) -> Any:
 @implements(np.argsort, method="argsort")
 def argsort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
     only_defaults("argsort", order=order)
-    a, axis = _flat_or(a, axis)
+    a, axis = _flat_or(a, axis if np.ndim(a) else None)  # a number counts as a vector of one
     return apply_primitive(prim.ARGSORT, (axis,), a)
 
 

@@ -32,6 +32,7 @@ class Row:
     note: str = ""  # a sentence for the page; of what is impossible, the reason
     analytic: bool = True  # a complex step through f itself is an oracle; else differences
     exact: bool = True  # its value is that of a plain call to the bit, not to some roundings
+    second: Any = None  # another point; by default, the numbers of x in another order
 
     def label(self) -> str:
         return f"{self.name}({self.argument})" if self.argument else self.name
