@@ -497,6 +497,11 @@ STRUCTURAL = [
     *rows(S, "numpy.ndarray.nbytes", ("", lambda x: x.nbytes, F32)),
     *rows(S, "numpy.ndarray.itemsize", ("", lambda x: x.itemsize, F32)),
     *rows(S, "numpy.ndarray.device", ("", lambda x: len(x.device), F32)),
+    *rows(
+        D,
+        "numpy.ndarray.__array_namespace__",
+        ("", lambda x: x.__array_namespace__(api_version="2022.12").sin(x), V),
+    ),
     *rows(S, "numpy.isscalar", ("element", lambda x: np.isscalar(x[0]) and not np.isscalar(x), V)),
     *rows(S, "numpy.iterable", ("y", lambda x: np.iterable(x) and not np.iterable(x[0]), V)),
     *rows(S, "numpy.isrealobj", ("x", np.isrealobj, V)),
