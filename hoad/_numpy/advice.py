@@ -6,7 +6,10 @@ and k a whole number for each item, n and i are numbers.
 
 from __future__ import annotations
 
+import numpy.lib.recfunctions as recfunctions
+
 from hoad._core.trace.errors import ADVICE
+from hoad._ops.primitives import DISPATCHED
 
 # (function, a call of it, what to write)
 INSTEAD = [
@@ -14,24 +17,13 @@ INSTEAD = [
     ("np.maximum.accumulate", "np.maximum.accumulate(x)", "np.stack([np.max(x[: k + 1]) for k in range(x.size)])"),
     ("np.logaddexp.reduce", "np.logaddexp.reduce(x)", "np.max(x) + np.log(np.sum(np.exp(x - np.max(x))))"),
     ("np.insert", "np.insert(x, i, 5.0)", "np.concatenate([x[:i], [5.0], x[i:]])"),
-    ("np.linspace", "np.linspace(x[0], x[1], 5)", "x[0] + (x[1] - x[0]) * np.linspace(0.0, 1.0, 5)"),
-    ("np.geomspace", "np.geomspace(y[0], y[1], 5)", "y[0] * (y[1] / y[0]) ** np.linspace(0.0, 1.0, 5)"),
-    ("np.logspace", "np.logspace(x[0], x[1], 5)", "10.0 ** (x[0] + (x[1] - x[0]) * np.linspace(0.0, 1.0, 5))"),
     ("np.unwrap", "np.unwrap(x)", "x - 2 * np.pi * np.cumsum(np.rint(np.diff(x, prepend=x[:1]) / (2 * np.pi)))"),
     ("np.corrcoef", "np.corrcoef(a)", "np.cov(a) / np.sqrt(np.outer(np.diag(np.cov(a)), np.diag(np.cov(a))))"),
     ("np.polyfit", "np.polyfit(x, y, n)", "np.linalg.lstsq(np.vander(x, n + 1), y)[0]"),
-    ("np.bincount", "np.bincount(k, x)", "np.stack([np.sum(x[k == j]) for j in range(np.max(k) + 1)])"),
     ("np.i0", "np.i0(x)", "scipy.special.i0(x)"),
     ("np.piecewise", "np.piecewise(x, [c], [np.exp, np.sin])", "np.where(c, np.exp(x), np.sin(x))"),
     ("np.fix", "np.fix(x)", "np.trunc(x)"),
     ("np.apply_along_axis", "np.apply_along_axis(np.sum, 1, a)", "np.stack([np.sum(row) for row in a])"),
-    ("np.unique", "np.unique(x)", "np.ravel(x)[np.unique(hoad.value(x), return_index=True)[1]]"),
-    (
-        "np.histogram",
-        "np.histogram(y, n, weights=x)[0]",
-        "np.stack([np.sum(x[np.digitize(hoad.value(y), np.histogram_bin_edges(hoad.value(y), n)[1:-1]) == j]) "
-        "for j in range(n)])",
-    ),
 ]  # fmt: skip
 
 # Functions of SciPy that are written in Python, about plain arrays: (function, a call of it, what to write)
@@ -116,15 +108,41 @@ IN_NUMPY = ["solve", "inv", "det", "eigh", "eigvalsh", "svd", "qr", "pinv", "lst
 TRANSFORMS = ["fft", "ifft", "fft2", "ifft2", "fftn", "ifftn", "rfft", "irfft", "rfft2", "irfft2", "rfftn", "irfftn"]
 TRANSFORMS += ["hfft", "ihfft"]
 
-# Integers, booleans and text, which have no derivative. What is here must have none by any argument, in any result.
-CONSTANT = [
-    *("nonzero", "flatnonzero", "argwhere", "count_nonzero"),
-    *("digitize", "isin", "isclose", "allclose", "array_equal", "array_equiv"),
-    *("array2string", "array_repr", "array_str"),
+# Text, which has no derivative.
+CONSTANT = ["array2string", "array_repr", "array_str"]
+
+# What is not of numbers that could be traced, or leaves Python: (why, what to do, functions).
+FIELDS = "np.lib.recfunctions works on arrays of records, whose fields are no traced numbers."
+DATES = "It works on dates, which have no derivative."
+APART = [
+    (
+        "It writes numbers to a file, which no derivative follows.",
+        "Give it hoad.value(x).",
+        ["np.save", "np.savez", "np.savez_compressed", "np.savetxt"],
+    ),
+    (DATES, "Give it plain dates.", ["np.busday_count", "np.busday_offset", "np.is_busday", "np.datetime_as_string"]),
+    (DATES, "Give it plain dates; nan is what np.isnan finds.", ["np.isnat"]),
 ]
 
-# Methods of arrays that are not functions of NumPy.
-ADVICE["np.tolist"] = "Write list(x), or [list(row) for row in x] of a matrix, whose items are traced as x is."
+# Methods and attributes of arrays: (why, what to do, names).
+MEMORY = "How a traced array lies in memory is not known before the recording is run."
+BYTES = "A traced array has no bytes before the recording is run."
+OF_ARRAYS = [
+    (MEMORY, "Use x.shape, x.dtype and x.size.", ["strides", "flags", "base"]),
+    (BYTES, "Use hoad.value(x).tobytes() and the like.", ["tobytes", "data", "ctypes"]),
+    ("It writes numbers to a file, which no derivative follows.", "Write them from hoad.value(x).", ["tofile", "dump"]),
+    ("It makes bytes of the numbers, which no derivative follows.", "Use hoad.value(x).dumps().", ["dumps"]),
+]
+
+for _why, _advice, _names in APART:
+    for _name in _names:
+        ADVICE[_name] = f"{_why} {_advice}"
+for _name in dir(recfunctions):
+    if isinstance(getattr(recfunctions, _name), DISPATCHED):
+        ADVICE[f"np.lib.recfunctions.{_name}"] = f"{FIELDS} Use one traced array for each field."
+for _why, _advice, _names in OF_ARRAYS:
+    for _name in _names:
+        ADVICE[f"np.{_name}"] = f"{_why} {_advice}"
 for _name, _call, _expression in INSTEAD:
     ADVICE[_name] = f"Write {_expression} for {_call}."
 for _name, _call, _expression in IN_PYTHON:
@@ -147,4 +165,4 @@ for _name in IN_NUMPY:
 for _name in TRANSFORMS:
     ADVICE[f"scipy.fft.{_name}"] = f"Use np.fft.{_name}; or take hoad.value(x) if plain numbers are meant."
 for _name in CONSTANT:
-    ADVICE[f"np.{_name}"] = "Give it hoad.value(x) in place of x: its result is integers, booleans or text."
+    ADVICE[f"np.{_name}"] = "Give it hoad.value(x) in place of x: its result is text."

@@ -16,7 +16,7 @@ from hoad._core.trace.traced import FUNCTIONS, METHODS, Array, Scalar, guard_val
 from hoad._core.trace.views import check_writable, places, read, shares, store, write
 from hoad._numpy.creation import concatenate, stack
 from hoad._numpy.indexing import along_axis, setitem
-from hoad._numpy.rearranging import sort
+from hoad._numpy.rearranging import partition, sort
 from hoad._numpy.registry import as_traced, implements, normal_axis
 from hoad._numpy.shape import broadcast_to
 from hoad._numpy.views import in_turn
@@ -280,6 +280,12 @@ def sort_in_place(x: Any, axis: int = -1, kind: Any = None, order: Any = None, *
     setitem(x, ..., sort(x, axis, kind, order, stable=stable))
 
 
+@implements(method="partition")
+def partition_in_place(x: Any, kth: Any, axis: int = -1, kind: str = "introselect", order: Any = None) -> None:
+    _require_array(x, "ndarray.partition")
+    setitem(x, ..., partition(x, kth, axis, kind, order))
+
+
 @implements(method="__set_flat__")
 def set_flat(x: Any, value: Any) -> None:
     """``x.flat = value``: its items in turn, again and again."""
@@ -291,7 +297,7 @@ def set_flat(x: Any, value: Any) -> None:
 def _of_memory(name: str, asked: str, instead: str) -> None:
     def refuse(x: Any, *args: Any, **kwargs: Any) -> Any:
         raise NoRuleError(
-            f"{asked} changes how an array lies in memory, which traced arrays do not say ({here()}). Write {instead}."
+            f"{asked} is about how an array lies in memory, which traced arrays do not say ({here()}). Write {instead}."
         )
 
     METHODS[name] = refuse
@@ -299,4 +305,8 @@ def _of_memory(name: str, asked: str, instead: str) -> None:
 
 _of_memory("resize", "x.resize", "x = np.resize(x, shape), or np.pad")
 _of_memory("view", "x.view", "x.real and x.imag for the parts of complex numbers, or x[...] for the same array")
+_of_memory("byteswap", "x.byteswap", "hoad.value(x).byteswap()")
+_of_memory("setflags", "x.setflags", "x.copy() where nothing may be written to x itself")
+_of_memory("setfield", "x.setfield", "x[...] = y, or x.real[...] = y for the parts of complex numbers")
+_of_memory("getfield", "x.getfield", "x.astype(dtype), or x.real and x.imag for the parts of complex numbers")
 _of_memory("__shape__", "x.shape = ...", "x = x.reshape(shape)")

@@ -83,3 +83,13 @@ def iscomplex(x: Any) -> Any:
 @implements(np.isreal)
 def isreal(x: Any) -> Any:
     return np.equal(np.imag(x), 0)
+
+
+@implements(np.real_if_close)
+def real_if_close(a: Any, tol: float = 100) -> Any:
+    """Whether all imaginary parts are small is guarded."""
+    a = as_array(a)
+    if not is_complex(a):
+        return a
+    limit = tol * np.finfo(a.dtype).eps if tol > 1 else tol
+    return real(a) if np.all(np.less(np.abs(imag(a)), limit)) else a

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -137,17 +138,36 @@ def _made(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda like, *args, device=None, **kwargs: started(like, function(*args, **kwargs))
 
 
+def _from_items(like: Any, iterable: Any, dtype: Any, count: int = -1) -> Any:
+    items = list(itertools.islice(iterable, count if count >= 0 else None))
+    if len(items) < count:
+        raise ValueError(f"iterator too short: Expected {count} but iterator had only {len(items)} items.")
+    return MAKERS[np.array](like, items, dtype)
+
+
+def _from_function(like: Any, function: Any, shape: Any, *, dtype: Any = float, **options: Any) -> Any:
+    made = np.fromfunction(function, shape, dtype=dtype, **options)
+    return made if is_traced(made) else started(like, np.asarray(made))
+
+
 def _declare_makers() -> None:
-    functions: tuple[Any, ...] = (np.zeros, np.ones, np.eye, np.identity, np.tri, np.arange)
+    functions: tuple[Any, ...] = (np.zeros, np.ones, np.eye, np.identity, np.tri)
     for function in functions:
         MAKERS[function] = _made(function)
     MAKERS[np.empty] = MAKERS[np.zeros]  # of what is never written, hoad says zero and NumPy nothing
     MAKERS[np.full] = full
     MAKERS[np.array] = _converted(True)
-    for function in (np.asarray, np.asanyarray, np.ascontiguousarray):
+    for function in (np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray):
         MAKERS[function] = _converted(False)
+    MAKERS[np.require] = lambda like, x, dtype=None, requirements=None: MAKERS[np.asarray](like, x, dtype)
+    MAKERS[np.fromiter] = _from_items
+    MAKERS[np.fromfunction] = _from_function
+    readers: tuple[Any, ...] = (np.frombuffer, np.fromstring, np.fromfile, np.loadtxt, np.genfromtxt)
+    for function in readers:
+        MAKERS[function] = _made(function)
 
 
 _declare_makers()
 BOXING.update((np.where, np.select, np.piecewise, np.copy, np.reshape, np.broadcast_to, np.squeeze))
+BOXING.add(np.real_if_close)
 BOXING.update((np.zeros_like, np.ones_like, np.empty_like, np.full_like))

@@ -156,6 +156,15 @@ def lstsq(a: Any, b: Any, rcond: float | None = None) -> Any:
     return (reshape(x, (-1,)) if column else x), residuals, rank, s
 
 
+@implements(np.linalg.matrix_rank)
+def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
+    if tol is not None and rtol is not None:
+        raise ValueError("`tol` and `rtol` can't be both set.")
+    name, tolerance = ("tol", tol) if rtol is None else ("rtol", rtol)
+    given = [] if tolerance is None else [as_traced(tolerance)]
+    return apply_primitive(prim.MATRIX_RANK, (bool(hermitian), name), as_traced(A), *given)
+
+
 @implements(np.linalg.matrix_power)
 def matrix_power(a: Any, n: int) -> Any:
     """Repeated squaring, by the bits of n from the lowest."""

@@ -6,17 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.base.where import here
 from hoad._core.kernels import ufuncs
 from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.errors import not_writable
 from hoad._core.trace.traced import Array, Scalar, guard_value, is_traced
 from hoad._core.trace.views import as_written, check_writable, is_settled, places, read, shadow, view_of, write
-from hoad._numpy.registry import as_traced, implements
+from hoad._numpy.registry import as_traced, decided, implements
 from hoad._numpy.shape import broadcast_to
 from hoad._ops import primitives as prim
-from hoad.errors import NoRuleError
 
 
 def _is_integer(k: Any) -> bool:
@@ -131,10 +129,19 @@ def along_axis(x: Any, indices: Any, axis: int) -> tuple[Any, ...]:
     return tuple(indices if d == axis else others[d] for d in range(x.ndim))
 
 
+@implements(np.nonzero, method="nonzero")
+def nonzero(a: Any) -> tuple[np.ndarray, ...]:
+    """The places, as plain arrays: their number depends on the values, which are guarded in so far."""
+    a = as_traced(a)
+    return np.nonzero(decided(a if a.dtype == bool else np.not_equal(a, 0)))
+
+
 @implements(np.where)
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+    if x is None and y is None:
+        return nonzero(condition)
     if x is None or y is None:
-        raise NoRuleError(f"np.where(condition) alone is not recorded ({here()}). Use np.where(condition, x, y).")
+        raise ValueError("either both or neither of x and y should be given")
     condition = as_traced(condition)
     if condition.dtype != bool:
         condition = np.not_equal(condition, 0)

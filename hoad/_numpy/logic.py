@@ -1,32 +1,47 @@
-"""Booleans: bitwise operators, and whether all or any hold."""
+"""Booleans and bits: bitwise operators, whether all or any hold, whether two are alike."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from hoad._core.base.where import here
-from hoad._core.trace.traced import FUNCTIONS, REDUCTIONS
+from hoad._core.trace.calls import apply_primitive
+from hoad._core.trace.traced import ANSWERING, FUNCTIONS, REDUCTIONS, is_traced
 from hoad._numpy.indexing import where
 from hoad._numpy.reductions import max, min
 from hoad._numpy.registry import Axis, as_traced, implements, only_defaults
-from hoad.errors import NoRuleError
+from hoad._ops import primitives as prim
+
+LOGICAL: dict[np.ufunc, np.ufunc] = {
+    np.bitwise_and: np.logical_and,
+    np.bitwise_or: np.logical_or,
+    np.bitwise_xor: np.logical_xor,
+    np.invert: np.logical_not,
+}
 
 
-def _bitwise(function: np.ufunc, logical: np.ufunc) -> None:
+def _bitwise(function: np.ufunc) -> None:
+    """Of booleans the logical operation, of integers the bits; NumPy itself refuses other numbers."""
+
     def implementation(*operands: Any) -> Any:
-        if any(as_traced(x).dtype != bool for x in operands):
-            raise NoRuleError(f"np.{function.__name__} of numbers is not recorded ({here()}).")
-        return logical(*operands)
+        given: list[Any] = [x if type(x) is int else as_traced(x) for x in operands]
+        logical = LOGICAL.get(function)
+        if logical is not None and all(type(x) is not int and x.dtype == bool for x in given):
+            return logical(*operands)
+        kinds = function.resolve_dtypes((*[int if type(x) is int else x.dtype for x in given], None))
+        return apply_primitive(
+            prim.OF_INTEGERS[function],
+            None,
+            *[as_traced(x).astype(dtype) for x, dtype in zip(given, kinds[:-1], strict=True)],
+        )
 
     FUNCTIONS[function] = implementation
 
 
-_bitwise(np.bitwise_and, np.logical_and)
-_bitwise(np.bitwise_or, np.logical_or)
-_bitwise(np.bitwise_xor, np.logical_xor)
-_bitwise(np.invert, np.logical_not)
+for _ufunc in prim.OF_INTEGERS:
+    _bitwise(_ufunc)
 
 
 @implements(np.all, method="all")
@@ -46,6 +61,79 @@ def _asked(function: Any, extremum: Any, x: Any, axis: Axis, keepdims: Any) -> A
     if not x.size:
         return function(np.ones(x.shape), axis, keepdims=keepdims)
     return extremum(where(x, 1.0, 0.0), axis, keepdims=keepdims) > 0
+
+
+def _infinite(name: str, sign: Callable[[Any], Any]) -> Callable[..., Any]:
+    def implementation(x: Any, out: Any = None) -> Any:
+        only_defaults(name, out=out)
+        x = as_traced(x)
+        if x.dtype.kind == "c":
+            raise TypeError(f"This operation is not supported for {x.dtype} values because it would be ambiguous.")
+        return np.logical_and(np.isinf(x), sign(x))
+
+    return implementation
+
+
+implements(np.isposinf)(_infinite("isposinf", lambda x: np.logical_not(np.signbit(x))))
+implements(np.isneginf)(_infinite("isneginf", np.signbit))
+
+
+# ---- whether two are alike ------------------------------------------------------------------------------------------
+
+
+@implements(np.isclose)
+def isclose(a: Any, b: Any, rtol: Any = 1.0e-5, atol: Any = 1.0e-8, equal_nan: bool = False) -> Any:
+    x, y, rtol, atol = (v if isinstance(v, (int, float, complex)) else as_traced(v) for v in (a, b, rtol, atol))
+    if not (is_traced(rtol) or is_traced(atol)):
+        np.isclose(0.0, 0.0, rtol, atol)  # which warns of tolerances that are not finite
+    if not isinstance(y, (int, float, complex)):
+        y = y.astype(np.result_type(y.dtype, 1.0))
+    near = np.less_equal(np.abs(np.subtract(x, y)), atol + rtol * np.abs(y))
+    near = np.logical_or(np.logical_and(near, np.isfinite(y)), np.equal(x, y))
+    return np.logical_or(near, np.logical_and(np.isnan(x), np.isnan(y))) if equal_nan else near
+
+
+@implements(np.allclose)
+def allclose(a: Any, b: Any, rtol: Any = 1.0e-5, atol: Any = 1.0e-8, equal_nan: bool = False) -> Any:
+    return _answer(isclose(a, b, rtol, atol, equal_nan))
+
+
+@implements(np.array_equal)
+def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
+    x, y = as_traced(a1), as_traced(a2)
+    if x.shape != y.shape:
+        return False
+    same = np.equal(x, y)
+    if equal_nan and x.dtype.kind in "fc" and y.dtype.kind in "fc":
+        same = np.logical_or(same, np.logical_and(np.isnan(x), np.isnan(y)))
+    return _answer(same)
+
+
+@implements(np.array_equiv)
+def array_equiv(a1: Any, a2: Any) -> Any:
+    x, y = as_traced(a1), as_traced(a2)
+    try:
+        np.broadcast_shapes(x.shape, y.shape)
+    except ValueError:
+        return False
+    return _answer(np.equal(x, y))
+
+
+def _answer(each: Any) -> Any:
+    """Whether all hold, as a boolean of Python."""
+    found: Any = np.all(each)
+    return found if is_traced(found) else bool(found)
+
+
+ANSWERING.update((np.allclose, np.array_equal, np.array_equiv))
+
+
+@implements(np.isin)
+def isin(
+    element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: str | None = None
+) -> Any:
+    params = (bool(assume_unique), bool(invert), kind)
+    return apply_primitive(prim.ISIN, params, as_traced(element), as_traced(test_elements))
 
 
 REDUCTIONS[np.logical_and] = lambda x, axis=0, dtype=None, *args, **options: all_hold(x, axis, *args, **options)

@@ -30,8 +30,11 @@ def _namespace(x: Any, api_version: str | None = None) -> Any:
     return next(m for name, m in sys.modules.items() if name.startswith("scipy.") and name.endswith(NAMESPACE))
 
 
+def _namespace_of_numpy(x: Any, *, api_version: Any = None) -> Any:
+    return np.zeros(0).__array_namespace__(api_version=api_version)  # which refuses versions that it does not have
+
+
 NAMESPACE = ".array_api_compat.numpy"
 
 _declare_methods()
-if os.environ.get("SCIPY_ARRAY_API"):
-    METHODS["__array_namespace__"] = _namespace
+METHODS["__array_namespace__"] = _namespace if os.environ.get("SCIPY_ARRAY_API") else _namespace_of_numpy

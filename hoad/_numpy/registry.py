@@ -12,7 +12,7 @@ from hoad._core.base.where import here
 from hoad._core.graph.inspect import const_value
 from hoad._core.graph.tape import Graph
 from hoad._core.trace.coerce import as_numbers, holds_traced
-from hoad._core.trace.traced import FUNCTIONS, METHODS, is_traced, traced_node
+from hoad._core.trace.traced import FUNCTIONS, METHODS, Array, guard_value, is_traced, traced_node
 from hoad._core.trace.views import as_number
 from hoad.errors import NoRuleError
 
@@ -62,6 +62,23 @@ def as_traced(x: Any) -> Any:
 def operand_at(graph: Graph, k: int) -> Any:
     """What an operand of a recorded node is: a traced value, or a constant."""
     return traced_node(graph, k) if k >= 0 else const_value(graph, k)
+
+
+def decided(x: Any) -> Any:
+    """The plain value of integers or booleans; of traced ones guarded, so that another value is recorded again."""
+    if isinstance(x, Array):
+        return guard_value(x) if x.size else np.zeros(x.shape, x.dtype)
+    return bool(x) if is_traced(x) else x
+
+
+def stand_in(x: Any) -> Any:
+    """A plain value of the same class, shape and dtype, in place of a traced one, for what asks for nothing else."""
+    if not is_traced(x):
+        return type(x)(map(stand_in, x)) if type(x) in (list, tuple) else x
+    kind: Any = x.__class__
+    if issubclass(kind, np.ndarray):
+        return np.broadcast_to(np.zeros((), x.dtype), x.shape)
+    return kind(0)
 
 
 def as_array(x: Any) -> Any:

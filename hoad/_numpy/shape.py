@@ -187,9 +187,30 @@ def astype(x: Any, dtype: Any, order: str = "K", casting: str = "unsafe", subok:
     return apply_primitive(prim.ASTYPE, (dtype.str,), x)
 
 
+@implements(np.astype)
+def cast_to(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
+    return astype(x, dtype, copy=copy)
+
+
+@implements(method="to_device")
+def to_device(x: Any, device: Any, /, *, stream: Any = None) -> Any:
+    np.zeros(0).to_device(device, stream=stream)  # which says so where there is no such device
+    return x
+
+
+@implements(method="tolist")
+def tolist(x: Any) -> Any:
+    """Lists of traced numbers, which represent those of Python."""
+    return item(x) if not x.ndim else [tolist(part) for part in x]
+
+
 @implements(method="item")
 def item(x: Any, *index: Any) -> Any:
-    return representing(_item(x, index), PYTHON_NUMBER)
+    found = _item(x, index)
+    return representing(astype(found, OF_PYTHON.get(found.dtype.kind, found.dtype), copy=False), PYTHON_NUMBER)
+
+
+OF_PYTHON = {"f": np.dtype(np.float64), "c": np.dtype(np.complex128), "i": np.dtype(np.int64)}  # dtypes of its numbers
 
 
 def _item(x: Any, index: tuple[Any, ...]) -> Any:

@@ -689,6 +689,86 @@ SEARCHSORTED = _declare_places(
     nin=2,
 )
 
+
+# ---- integers and booleans that NumPy's own function finds again at each replay -------------------------------------
+
+
+def _declare_found(name: str, function: Callable[..., Any], *params: str, nin: int = 1) -> Primitive:
+    """Integers or booleans whose shape and dtype are those that zeros in place of the operands give."""
+
+    def compute(params: Params, *operands: Any) -> Any:
+        return np.asarray(function(params, *operands))
+
+    def infer(params: Params, *operands: AbstractValue) -> Avals:
+        found = compute(params, *[np.zeros(x.shape, x.dtype) for x in operands])
+        return (intern_aval(found.dtype, found.shape),)
+
+    return _declare_python(name, compute, infer, *params, nin=nin, zero_derivative=True)
+
+
+def _unique_places(params: Params, x: Any) -> Any:
+    """Where the items that ``np.unique`` gives stand first: in its order, and of the zeros that with its sign.
+
+    There are as many as in the recording, also where a guard will find that these are others.
+    """
+    count, wanted, options = params
+    items = np.unique(x, False, *wanted, **dict(options))
+    items = items[0] if any(wanted) else items
+    order = np.argsort(x, kind="stable")
+    places = order[np.minimum(np.searchsorted(x[order], items), x.size - 1)]
+    if x.dtype.kind == "f":
+        for k in np.flatnonzero(items == 0):
+            places[k] = np.flatnonzero((x == 0) & (np.signbit(x) == np.signbit(items[k])))[0]
+    return np.resize(places, count)
+
+
+def _bin_count(params: Params, x: Any, *ends: Any) -> Any:
+    return len(np.histogram_bin_edges(x, params[0], *ends)) - 1
+
+
+def _matrix_rank(params: Params, a: Any, *tolerance: Any) -> Any:
+    hermitian, name = params
+    return np.linalg.matrix_rank(a, hermitian=hermitian, **dict(zip((name,), tolerance, strict=False)))
+
+
+LEXSORT = _declare_found("lexsort", lambda params, *keys: np.lexsort(keys, *params), "axis", nin=-1)
+# The order of rows, by their items in turn.
+ROW_ORDER = _declare_found("row_order", lambda params, rows: np.lexsort(rows.T[::-1]))
+ISIN = _declare_found(
+    "isin",
+    lambda params, x, among: np.isin(x, among, params[0], params[1], kind=params[2]),
+    "assume_unique",
+    "invert",
+    "kind",
+    nin=2,
+)
+UNIQUE_PLACES = _declare_places(
+    "unique_places", _unique_places, lambda params, x: (params[0],), "count", "wanted", "options"
+)
+BIN_COUNT = _declare_found("bin_count", _bin_count, "estimator", nin=-1)
+MATRIX_RANK = _declare_found("matrix_rank", _matrix_rank, "hermitian", "tolerance", nin=-1)
+RAVEL_MULTI_INDEX = _declare_found(
+    "ravel_multi_index",
+    lambda params, *places: np.ravel_multi_index(places, *params),
+    "dims",
+    "mode",
+    "order",
+    nin=-1,
+)
+UNRAVEL_INDEX = _declare_found(
+    "unravel_index", lambda params, places: np.stack(np.unravel_index(places, *params)), "shape", "order"
+)
+PACKBITS = _declare_found("packbits", lambda params, x: np.packbits(x, *params), "axis", "bitorder")
+UNPACKBITS = _declare_found("unpackbits", lambda params, x: np.unpackbits(x, *params), "axis", "count", "bitorder")
+# Of integers alone; of booleans these are logical operations.
+OF_INTEGERS: dict[np.ufunc, Primitive] = {
+    ufunc: _declare_found(ufunc.__name__, lambda params, *x, f=ufunc: f(*x), nin=ufunc.nin)
+    for ufunc in (
+        *(np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert, np.bitwise_count),
+        *(np.left_shift, np.right_shift, np.gcd, np.lcm),
+    )
+}
+
 # ---- calls of programs ----------------------------------------------------------------------------------------------
 
 _calls: dict[int, Primitive] = {}

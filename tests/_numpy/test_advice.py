@@ -196,11 +196,6 @@ def test_methods_without_a_rule(name: str) -> None:
         hoad.grad(lambda x: x[0] * hasattr(x, name))(X)
 
 
-def test_a_list_of_the_items_is_what_the_advice_says() -> None:
-    assert "Write list(x)" in ADVICE["np.tolist"]
-    np.testing.assert_array_equal(hoad.grad(lambda x: sum(v * v for v in list(x)))(X), 2 * X)
-
-
 def test_functions_go_by_the_names_users_know() -> None:
     known = {np.sin: "np.sin", np.linalg.svd: "np.linalg.svd", np.fft.fft: "np.fft.fft", np.median: "np.median"}
     for function, name in known.items():
@@ -244,7 +239,8 @@ def test_functions_of_scipy_are_named_with_the_users_line() -> None:
             continue  # this SciPy refuses what is no number of Python's itself
         with pytest.raises(
             hoad.TracedValueError,
-            match=rf"^scipy\.{re.escape(name)} of a traced value cannot be recorded \(test_advice\.py:\d+\)",
+            match=rf"^scipy\.{re.escape(name)} of a traced value (cannot be recorded|would cut it off from the "
+            r"derivative) \(test_advice\.py:\d+\)",
         ) as caught:
             hoad.grad(f)(2.0)
         assert "asarray" not in str(caught.value) and ADVICE[f"scipy.{key or name}"] in str(caught.value)

@@ -15,18 +15,19 @@ from hoad._core.graph.tape cimport (
     is_plain_float64, operand_aval, uint16_t,
 )
 from hoad._core.trace.traced cimport (
-    NO_AXES, Array, Scalar, called, connect, plain_value, push_scalar, representing, wrap,
+    NO_AXES, OF_PYTHON, Array, Scalar, called, connect, plain_value, push_scalar, representing, wrap,
 )
 from hoad._core.base.where cimport here, name_of
 
 cdef dict FUNCTIONS
 cdef dict MAKERS
+cdef set ANSWERING
 cdef set BOXING
 cdef dict METHODS
 cdef dict REDUCTIONS
 
 from hoad._core.graph.primitive import make_signature, ufunc_primitive
-from hoad._core.trace.traced import BOXING, FUNCTIONS, MAKERS, METHODS, REDUCTIONS
+from hoad._core.trace.traced import ANSWERING, BOXING, FUNCTIONS, MAKERS, METHODS, REDUCTIONS
 
 from hoad.errors import NoRuleError
 
@@ -271,6 +272,8 @@ cdef object as_given(object function, tuple args, object found):
         return representing(found, 0 if of_method else NO_AXES)     # a number of NumPy's has these as methods
     if function is np.real or function is np.imag or function is np.transpose:
         return found
+    if function in ANSWERING:
+        return representing(found, OF_PYTHON)
     return representing(found, 0)
 
 

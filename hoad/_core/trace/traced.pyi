@@ -12,9 +12,11 @@ METHODS: Final[dict[str, Callable[..., Any]]]
 REDUCTIONS: Final[dict[np.ufunc, Callable[..., Any]]]
 PYTHON_NUMBER: Final[int]
 BOXING: Final[set[Any]]
+ANSWERING: Final[set[Any]]
 
 class Traced:
     __array_priority__: float
+    device: Final[str]
     def __init__(self, *args: Any) -> None: ...
     def __add__(self, other: Any, /) -> Any: ...
     def __radd__(self, other: Any, /) -> Any: ...

@@ -62,6 +62,7 @@ MAKERS = {}         # NumPy function with like= -> implementation, which is give
 REDUCTIONS = {}     # ufunc -> implementation of its `reduce`
 PYTHON_NUMBER = <int>OF_PYTHON      # what a traced number represents, for `representing`
 BOXING = set()      # NumPy functions that give arrays of no dimensions, where others give numbers
+ANSWERING = set()   # NumPy functions that give booleans of Python
 
 # What `hoad._core.trace.calls`, which knows these types, puts in.
 cdef RecordCall record_call = NULL
@@ -215,6 +216,7 @@ cdef class Traced:
 
     __array_priority__ = 1000.0
     __pandas_priority__ = 10_000        # so that pandas leaves operators to traced values
+    device = "cpu"
 
     def __init__(self, *args):
         raise made_by_hand()
@@ -729,7 +731,7 @@ cdef class Array(Traced):
                 or (self.buffer is not None and not self.represents)):
             return ndarray
         if self.represents & OF_PYTHON:
-            return complex if aval.dtype.kind == "c" else float
+            return complex if aval.dtype.kind == "c" else int if aval.dtype.kind in "iu" else float
         return aval.dtype.type
 
     @property
