@@ -6,6 +6,7 @@ here raises `NoRuleError`.
 
 from hoad._numpy import (  # noqa: F401  (each registers what it implements)
     advice,
+    applied,
     assignment,
     complex,
     contractions,
@@ -15,14 +16,18 @@ from hoad._numpy import (  # noqa: F401  (each registers what it implements)
     indexing,
     logic,
     methods,
+    order_statistics,
+    polynomials,
     products,
     rearranging,
     reductions,
     rewriting,
+    scimath,
     searching,
     sequences,
     shape,
     squares,
     statistics,
+    ufunc_methods,
     views,
 )

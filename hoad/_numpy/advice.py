@@ -10,21 +10,10 @@ from hoad._core.trace.errors import ADVICE
 
 # (function, a call of it, what to write)
 INSTEAD = [
-    ("np.add.accumulate", "np.add.accumulate(x)", "np.cumsum(x)"),
-    ("np.maximum.accumulate", "np.maximum.accumulate(x)", "np.stack([np.max(x[: k + 1]) for k in range(x.size)])"),
-    ("np.logaddexp.reduce", "np.logaddexp.reduce(x)", "np.max(x) + np.log(np.sum(np.exp(x - np.max(x))))"),
-    ("np.insert", "np.insert(x, i, 5.0)", "np.concatenate([x[:i], [5.0], x[i:]])"),
     ("np.linspace", "np.linspace(x[0], x[1], 5)", "x[0] + (x[1] - x[0]) * np.linspace(0.0, 1.0, 5)"),
     ("np.geomspace", "np.geomspace(y[0], y[1], 5)", "y[0] * (y[1] / y[0]) ** np.linspace(0.0, 1.0, 5)"),
     ("np.logspace", "np.logspace(x[0], x[1], 5)", "10.0 ** (x[0] + (x[1] - x[0]) * np.linspace(0.0, 1.0, 5))"),
-    ("np.unwrap", "np.unwrap(x)", "x - 2 * np.pi * np.cumsum(np.rint(np.diff(x, prepend=x[:1]) / (2 * np.pi)))"),
-    ("np.corrcoef", "np.corrcoef(a)", "np.cov(a) / np.sqrt(np.outer(np.diag(np.cov(a)), np.diag(np.cov(a))))"),
-    ("np.polyfit", "np.polyfit(x, y, n)", "np.linalg.lstsq(np.vander(x, n + 1), y)[0]"),
     ("np.bincount", "np.bincount(k, x)", "np.stack([np.sum(x[k == j]) for j in range(np.max(k) + 1)])"),
-    ("np.i0", "np.i0(x)", "scipy.special.i0(x)"),
-    ("np.piecewise", "np.piecewise(x, [c], [np.exp, np.sin])", "np.where(c, np.exp(x), np.sin(x))"),
-    ("np.fix", "np.fix(x)", "np.trunc(x)"),
-    ("np.apply_along_axis", "np.apply_along_axis(np.sum, 1, a)", "np.stack([np.sum(row) for row in a])"),
     ("np.unique", "np.unique(x)", "np.ravel(x)[np.unique(hoad.value(x), return_index=True)[1]]"),
     (
         "np.histogram",
@@ -76,13 +65,6 @@ IN_SCIPY = [
     ),
 ]
 
-# Eigenvalues of matrices that are not symmetric.
-EIGENVALUES = (
-    "Use np.linalg.{0}h of a symmetric or Hermitian matrix. For a simple eigenvalue of any other, let np.linalg.eig "
-    "find it for plain numbers, and hoad.implicit.root differentiate the equations a @ v = w * v and c @ v = 1 for v "
-    "and w. Or give it hoad.value(x) if no derivative is to pass."
-)
-
 # Solvers of SciPy, which stay what they are: hoad runs them on plain numbers, or has another.
 ROOT = "Let it solve for plain numbers, and hoad.implicit.root differentiate: hoad.implicit.root(residual, solver)(p)."
 ARGMIN = ROOT.replace("implicit.root", "implicit.argmin").replace("(residual", "(cost")
@@ -112,7 +94,7 @@ SOLVERS = [  # (where they are, what to do, their names); "*" is any object, of 
 ]
 
 # Functions of scipy.linalg and scipy.fft that NumPy has by the same name, with a rule.
-IN_NUMPY = ["solve", "inv", "det", "eigh", "eigvalsh", "svd", "qr", "pinv", "lstsq", "norm"]
+IN_NUMPY = ["solve", "inv", "det", "eigh", "eigvalsh", "eig", "eigvals", "svd", "qr", "pinv", "lstsq", "norm"]
 TRANSFORMS = ["fft", "ifft", "fft2", "ifft2", "fftn", "ifftn", "rfft", "irfft", "rfft2", "irfft2", "rfftn", "irfftn"]
 TRANSFORMS += ["hfft", "ihfft"]
 
@@ -134,8 +116,6 @@ for _name, _call, _expression in IN_PYTHON:
     )
 for _name, _call, _expression in IN_SCIPY:
     ADVICE[_name] = f"Write {_expression} for {_call}; or take hoad.value(x) if plain numbers are meant."
-for _name in ("eig", "eigvals"):
-    ADVICE[f"np.linalg.{_name}"] = ADVICE[f"scipy.linalg.{_name}"] = EIGENVALUES.format(_name)
 for _place, _advice, _names in SOLVERS:
     for _name in _names:
         ADVICE[f"{_place}.{_name}"] = f"{_advice} Or take hoad.value(x) if plain numbers are meant."

@@ -16,7 +16,7 @@ from hoad._core.trace.traced import FUNCTIONS, METHODS, Array, Scalar, guard_val
 from hoad._core.trace.views import check_writable, places, read, shares, store, write
 from hoad._numpy.creation import concatenate, stack
 from hoad._numpy.indexing import along_axis, setitem
-from hoad._numpy.rearranging import sort
+from hoad._numpy.rearranging import partition, sort
 from hoad._numpy.registry import as_traced, implements, normal_axis
 from hoad._numpy.shape import broadcast_to
 from hoad._numpy.views import in_turn
@@ -278,6 +278,12 @@ def fill(x: Any, value: Any) -> None:
 def sort_in_place(x: Any, axis: int = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> None:
     _require_array(x, "ndarray.sort")
     setitem(x, ..., sort(x, axis, kind, order, stable=stable))
+
+
+@implements(method="partition")
+def partition_in_place(x: Any, kth: Any, axis: int = -1, kind: str = "introselect", order: Any = None) -> None:
+    _require_array(x, "ndarray.partition")
+    setitem(x, ..., partition(x, kth, axis, kind, order))
 
 
 @implements(method="__set_flat__")
