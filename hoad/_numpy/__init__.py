@@ -16,6 +16,7 @@ from hoad._numpy import (  # noqa: F401  (each registers what it implements)
     indexing,
     logic,
     methods,
+    objects,
     order_statistics,
     polynomials,
     products,

@@ -198,7 +198,7 @@ def method(ufunc: np.ufunc, name: str, inputs: tuple[Any, ...], kwargs: dict[str
     """A method of a ufunc on traced values, or NotImplemented."""
     if name not in OF_METHODS or ufunc.nin != 2 or ufunc.nout != 1 or ufunc_primitive(ufunc) is None:
         return NotImplemented
-    if name != "outer" and ufunc not in LOGICAL and all(types.endswith("?") for types in ufunc.types):
+    if name != "outer" and ufunc not in LOGICAL and "dd->?" in ufunc.types:
         return NotImplemented  # a comparison with the result of another
     if name == "outer":
         if is_given(kwargs.get("where")):

@@ -226,6 +226,7 @@ def test_every_function_and_method_that_only_moves_items_is_looked_at() -> None:
         if (
             isinstance(function, np.ufunc)
             or name == "empty_like"  # may hold anything, what was there before too
+            or name in ("fix", "unwrap")  # which whole numbers in order stay what they are in
             or f"np.{name}" in asked
             or f"np.linalg.{name}" in asked
             or f"np.fft.{name}" in asked
