@@ -6,6 +6,7 @@ here raises `NoRuleError`.
 
 from hoad._numpy import (  # noqa: F401  (each registers what it implements)
     advice,
+    applied,
     assignment,
     complex,
     contractions,
@@ -16,12 +17,16 @@ from hoad._numpy import (  # noqa: F401  (each registers what it implements)
     indexing,
     logic,
     methods,
+    objects,
+    order_statistics,
+    polynomials,
     products,
     random,
     ranges,
     rearranging,
     reductions,
     rewriting,
+    scimath,
     searching,
     sequences,
     sets,
@@ -29,5 +34,6 @@ from hoad._numpy import (  # noqa: F401  (each registers what it implements)
     squares,
     statistics,
     structure,
+    ufunc_methods,
     views,
 )

@@ -11,21 +11,6 @@ import numpy.lib.recfunctions as recfunctions
 from hoad._core.trace.errors import ADVICE
 from hoad._ops.primitives import DISPATCHED
 
-# (function, a call of it, what to write)
-INSTEAD = [
-    ("np.add.accumulate", "np.add.accumulate(x)", "np.cumsum(x)"),
-    ("np.maximum.accumulate", "np.maximum.accumulate(x)", "np.stack([np.max(x[: k + 1]) for k in range(x.size)])"),
-    ("np.logaddexp.reduce", "np.logaddexp.reduce(x)", "np.max(x) + np.log(np.sum(np.exp(x - np.max(x))))"),
-    ("np.insert", "np.insert(x, i, 5.0)", "np.concatenate([x[:i], [5.0], x[i:]])"),
-    ("np.unwrap", "np.unwrap(x)", "x - 2 * np.pi * np.cumsum(np.rint(np.diff(x, prepend=x[:1]) / (2 * np.pi)))"),
-    ("np.corrcoef", "np.corrcoef(a)", "np.cov(a) / np.sqrt(np.outer(np.diag(np.cov(a)), np.diag(np.cov(a))))"),
-    ("np.polyfit", "np.polyfit(x, y, n)", "np.linalg.lstsq(np.vander(x, n + 1), y)[0]"),
-    ("np.i0", "np.i0(x)", "scipy.special.i0(x)"),
-    ("np.piecewise", "np.piecewise(x, [c], [np.exp, np.sin])", "np.where(c, np.exp(x), np.sin(x))"),
-    ("np.fix", "np.fix(x)", "np.trunc(x)"),
-    ("np.apply_along_axis", "np.apply_along_axis(np.sum, 1, a)", "np.stack([np.sum(row) for row in a])"),
-]  # fmt: skip
-
 # Functions of SciPy that are written in Python, about plain arrays: (function, a call of it, what to write)
 IN_PYTHON = [
     ("scipy.special.logsumexp", "logsumexp(x)", "np.max(x) + np.log(np.sum(np.exp(x - np.max(x))))"),
@@ -68,13 +53,6 @@ IN_SCIPY = [
     ),
 ]
 
-# Eigenvalues of matrices that are not symmetric.
-EIGENVALUES = (
-    "Use np.linalg.{0}h of a symmetric or Hermitian matrix. For a simple eigenvalue of any other, let np.linalg.eig "
-    "find it for plain numbers, and hoad.implicit.root differentiate the equations a @ v = w * v and c @ v = 1 for v "
-    "and w. Or give it hoad.value(x) if no derivative is to pass."
-)
-
 # Solvers of SciPy, which stay what they are: hoad runs them on plain numbers, or has another.
 ROOT = "Let it solve for plain numbers, and hoad.implicit.root differentiate: hoad.implicit.root(residual, solver)(p)."
 ARGMIN = ROOT.replace("implicit.root", "implicit.argmin").replace("(residual", "(cost")
@@ -104,7 +82,7 @@ SOLVERS = [  # (where they are, what to do, their names); "*" is any object, of 
 ]
 
 # Functions of scipy.linalg and scipy.fft that NumPy has by the same name, with a rule.
-IN_NUMPY = ["solve", "inv", "det", "eigh", "eigvalsh", "svd", "qr", "pinv", "lstsq", "norm"]
+IN_NUMPY = ["solve", "inv", "det", "eigh", "eigvalsh", "eig", "eigvals", "svd", "qr", "pinv", "lstsq", "norm"]
 TRANSFORMS = ["fft", "ifft", "fft2", "ifft2", "fftn", "ifftn", "rfft", "irfft", "rfft2", "irfft2", "rfftn", "irfftn"]
 TRANSFORMS += ["hfft", "ihfft"]
 
@@ -143,8 +121,6 @@ for _name in dir(recfunctions):
 for _why, _advice, _names in OF_ARRAYS:
     for _name in _names:
         ADVICE[f"np.{_name}"] = f"{_why} {_advice}"
-for _name, _call, _expression in INSTEAD:
-    ADVICE[_name] = f"Write {_expression} for {_call}."
 for _name, _call, _expression in IN_PYTHON:
     ADVICE[_name] = (
         f"Write {_expression} for {_call}, or make it one operation with a rule of its own (see @hoad.primitive); or "
@@ -152,8 +128,6 @@ for _name, _call, _expression in IN_PYTHON:
     )
 for _name, _call, _expression in IN_SCIPY:
     ADVICE[_name] = f"Write {_expression} for {_call}; or take hoad.value(x) if plain numbers are meant."
-for _name in ("eig", "eigvals"):
-    ADVICE[f"np.linalg.{_name}"] = ADVICE[f"scipy.linalg.{_name}"] = EIGENVALUES.format(_name)
 for _place, _advice, _names in SOLVERS:
     for _name in _names:
         ADVICE[f"{_place}.{_name}"] = f"{_advice} Or take hoad.value(x) if plain numbers are meant."

@@ -74,7 +74,7 @@ def _converted(copies: bool) -> Callable[..., Any]:
 def concatenate(
     arrays: Sequence[Any], /, axis: int | None = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
 ) -> Any:
-    only_defaults("concatenate", out=out, dtype=dtype)
+    only_defaults("concatenate", out=out)
     parts = [as_traced(x) for x in (arrays if isinstance(arrays, (tuple, list)) else list(arrays))]
     if axis is None:
         parts, axis = [ravel(x) for x in parts], 0
@@ -84,7 +84,9 @@ def concatenate(
         rest = x.shape[:axis] + x.shape[axis + 1 :]
         if x.ndim != ndim or rest != parts[0].shape[:axis] + parts[0].shape[axis + 1 :]:
             raise ShapeError(f"cannot concatenate shapes {[p.shape for p in parts]} along axis {axis} ({here()}).")
-    dtype = np.result_type(*[x.dtype for x in parts])
+    dtype = np.result_type(*[x.dtype for x in parts]) if dtype is None else np.dtype(dtype)
+    if not all(np.can_cast(x.dtype, dtype, casting) for x in parts):  # type: ignore[arg-type]
+        raise TypeError(f"np.concatenate cannot cast its arrays to {dtype} by the rule {casting!r} ({here()}).")
     return apply_primitive(prim.JOIN, (axis,), *[x.astype(dtype) for x in parts])
 
 
@@ -92,15 +94,21 @@ def concatenate(
 def stack(
     arrays: Sequence[Any], axis: int = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
 ) -> Any:
-    only_defaults("stack", out=out, dtype=dtype)
+    only_defaults("stack", out=out)
     parts = [as_traced(x) for x in arrays]
     if any(x.shape != parts[0].shape for x in parts):
         raise ShapeError(f"cannot stack shapes {[x.shape for x in parts]}: all must be equal ({here()}).")
     (axis,) = normal_axes(axis, parts[0].ndim + 1)
-    if parts[0].ndim == 0 and all(x.dtype == FLOAT64 for x in parts):
+    if parts[0].ndim == 0 and dtype is None and all(x.dtype == FLOAT64 for x in parts):
         return _pack_flat(parts)
     shape = (*parts[0].shape[:axis], 1, *parts[0].shape[axis:])
-    return concatenate([reshape(x, shape) if is_traced(x) else x.reshape(shape) for x in parts], axis)
+    return concatenate(
+        [reshape(x, shape) if is_traced(x) else x.reshape(shape) for x in parts],
+        axis,
+        None,
+        dtype=dtype,
+        casting=casting,
+    )
 
 
 def _filled(fill: Callable[..., Any]) -> Callable[..., Any]:

@@ -9,10 +9,11 @@ import numpy as np
 
 from hoad._core.base.where import here
 from hoad._core.trace.calls import apply_primitive
-from hoad._core.trace.traced import is_traced
-from hoad._numpy.complex import conjugate, is_complex, squared_size
+from hoad._core.trace.traced import guard_value, is_traced
+from hoad._numpy.complex import conjugate, imag, is_complex, real, squared_size
 from hoad._numpy.creation import concatenate
 from hoad._numpy.products import inexact, matmul
+from hoad._numpy.rearranging import argsort, flip, take_along_axis
 from hoad._numpy.reductions import max, sum
 from hoad._numpy.registry import as_traced, implements
 from hoad._numpy.shape import reshape, swapaxes
@@ -74,11 +75,33 @@ def eigvalsh(a: Any, UPLO: str = "L") -> Any:
     return _eigh(_matrices("eigvalsh", a), UPLO)[0]
 
 
+def _eig(name: str, a: Any, values_alone: bool) -> tuple[Any, Any]:
+    """Real results where all eigenvalues of a real matrix are, which is guarded."""
+    a = _matrices(name, a)
+    if a.shape[-1] != a.shape[-2]:
+        raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
+    is_real = not is_complex(a)
+    w, v = apply_primitive(prim.EIG, (is_real, values_alone), a.astype(np.result_type(a.dtype, np.complex64)))
+    if is_real and np.all(np.equal(imag(w), 0.0)):
+        return real(w), real(v)
+    return w, v
+
+
+@implements(np.linalg.eig)
+def eig(a: Any) -> Any:
+    return _result(np.linalg.eig, *_eig("eig", a, False))
+
+
+@implements(np.linalg.eigvals)
+def eigvals(a: Any) -> Any:
+    return _eig("eigvals", a, True)[0]
+
+
 @implements(np.linalg.svd)
 def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
     a = _matrices("svd", a)
     if hermitian:
-        raise _refuse("svd", "hermitian=True", "Leave it out, or use np.linalg.eigh.")
+        return _hermitian_svd(a, compute_uv)
     if compute_uv and full_matrices and a.shape[-1] != a.shape[-2]:
         raise _refuse(
             "svd",
@@ -91,9 +114,45 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: 
     return _result(np.linalg.svd, u, s, vh) if compute_uv else s
 
 
+def _hermitian_svd(a: Any, compute_uv: bool) -> Any:
+    """Singular values are the sizes of eigenvalues, whose signs the vectors on the right take."""
+    if compute_uv:
+        _refuse_phases("svd", a, "np.linalg.svdvals")
+    w, v = _eigh(a, "L")
+    order = flip(argsort(np.abs(w)), -1)
+    w = take_along_axis(w, order, -1)
+    if not compute_uv:
+        return np.abs(w)
+    u = take_along_axis(v, order[..., None, :], -1)
+    vh = swapaxes(u * np.copysign(1.0, w)[..., None, :].astype(u.dtype), -1, -2)
+    return _result(np.linalg.svd, u, np.abs(w), conjugate(vh))
+
+
 @implements(np.linalg.svdvals)
 def svdvals(x: Any, /) -> Any:
     return svd(x, compute_uv=False)
+
+
+def _by_reflections(a: Any) -> tuple[Any, Any]:
+    """Q of as many columns as rows, and R with zeros below, by the reflections of LAPACK (Golub and Van Loan, 5.2).
+
+    The further columns of Q are functions of the matrix only in that they come from these reflections.
+    """
+    *outer, m, n = a.shape
+    q = np.broadcast_to(np.eye(m, dtype=a.dtype), (*outer, m, m))
+    r, rows = a, []
+    for k in range(n):
+        first, rest = r[..., :1, :1], r[..., 1:, :1]
+        size = np.sqrt(sum(squared_size(r[..., :1]), axis=-2, keepdims=True))
+        beta = -np.copysign(size, real(first))
+        v = concatenate([np.ones((*outer, 1, 1), a.dtype), rest / (first - beta)], axis=-2)
+        tau = (beta - first) / beta
+        r = r - conjugate(tau) * matmul(v, matmul(swapaxes(conjugate(v), -1, -2), r))
+        rows.append(concatenate([np.zeros((*outer, 1, k), a.dtype), r[..., :1, :]], axis=-1))
+        r = r[..., 1:, 1:]
+        turned = q[..., k:] - tau * matmul(matmul(q[..., k:], v), swapaxes(conjugate(v), -1, -2))
+        q = concatenate([q[..., :k], turned], axis=-1) if k else turned
+    return q, concatenate([*rows, np.zeros((*outer, m - n, n), a.dtype)], axis=-2)
 
 
 @implements(np.linalg.qr)
@@ -101,11 +160,7 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     a = _matrices("qr", a)
     m, n = a.shape[-2:]
     if mode == "complete" and m > n:
-        raise _refuse(
-            "qr",
-            f"mode='complete' of shape {a.shape}",
-            "Use mode='reduced': the further columns are not determined by the matrix.",
-        )
+        return _result(np.linalg.qr, *_by_reflections(a))
     if mode not in ("reduced", "complete", "r"):
         raise _refuse("qr", f"mode={mode!r}", "Use 'reduced' or 'r'.")
     if m >= n:
@@ -118,8 +173,6 @@ def qr(a: Any, mode: str = "reduced") -> Any:
 
 @implements(np.linalg.pinv)
 def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._NoValue) -> Any:
-    if hermitian:
-        raise _refuse("pinv", "hermitian=True", "Leave it out.")
     if rcond is not None and rtol is not np._NoValue:
         raise ValueError("`rtol` and `rcond` can't be both set.")
     a = _matrices("pinv", a)
@@ -131,7 +184,18 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._
         rcond = 1e-15
     if is_traced(rcond) or np.ndim(rcond):
         raise _refuse("pinv", "an array for rcond", "Give one number.")
+    if hermitian:
+        return _hermitian_pinv(a, float(rcond))
     return apply_primitive(prim.PINV, (float(rcond),), a)
+
+
+def _hermitian_pinv(a: Any, rcond: float) -> Any:
+    """V diag(1 / w) Vᴴ, without the eigenvalues that are 0 but for rounding; which they are is guarded."""
+    w, v = _eigh(a, "L")
+    kept = np.asarray(guard_value(np.abs(w) > rcond * np.max(np.abs(w), axis=-1, keepdims=True)))
+    if np.all(kept):
+        return (v / w[..., None, :]) @ swapaxes(conjugate(v), -1, -2)
+    return apply_primitive(prim.PINV, (rcond,), a)
 
 
 @implements(np.linalg.lstsq)

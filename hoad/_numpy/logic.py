@@ -10,8 +10,8 @@ import numpy as np
 from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.traced import ANSWERING, FUNCTIONS, REDUCTIONS, is_traced
 from hoad._numpy.indexing import where
-from hoad._numpy.reductions import max, min
-from hoad._numpy.registry import Axis, as_traced, implements, only_defaults
+from hoad._numpy.reductions import masked, max, min
+from hoad._numpy.registry import Axis, as_traced, implements, is_given, only_defaults
 from hoad._ops import primitives as prim
 
 LOGICAL: dict[np.ufunc, np.ufunc] = {
@@ -46,18 +46,24 @@ for _ufunc in prim.OF_INTEGERS:
 
 @implements(np.all, method="all")
 def all_hold(x: Any, axis: Axis = None, out: Any = None, keepdims: Any = False, *, where: Any = None) -> Any:
-    only_defaults("all", out=out, where=where)
-    return _asked(np.all, min, as_traced(x), axis, keepdims)
+    only_defaults("all", out=out)
+    return _asked(np.all, min, _counted(x, where, True), axis, keepdims)
 
 
 @implements(np.any, method="any")
 def any_holds(x: Any, axis: Axis = None, out: Any = None, keepdims: Any = False, *, where: Any = None) -> Any:
-    only_defaults("any", out=out, where=where)
-    return _asked(np.any, max, as_traced(x), axis, keepdims)
+    only_defaults("any", out=out)
+    return _asked(np.any, max, _counted(x, where, False), axis, keepdims)
+
+
+def _counted(x: Any, where: Any, neutral: bool) -> Any:
+    x = as_traced(x)
+    return masked(np.not_equal(x, 0), where, neutral) if is_given(where) else x
 
 
 def _asked(function: Any, extremum: Any, x: Any, axis: Axis, keepdims: Any) -> Any:
     """The least or the greatest of 1 where x holds and 0 elsewhere; an empty x has neither."""
+    keepdims = keepdims is not np._NoValue and bool(keepdims)
     if not x.size:
         return function(np.ones(x.shape), axis, keepdims=keepdims)
     return extremum(where(x, 1.0, 0.0), axis, keepdims=keepdims) > 0
@@ -136,5 +142,21 @@ def isin(
     return apply_primitive(prim.ISIN, params, as_traced(element), as_traced(test_elements))
 
 
-REDUCTIONS[np.logical_and] = lambda x, axis=0, dtype=None, *args, **options: all_hold(x, axis, *args, **options)
-REDUCTIONS[np.logical_or] = lambda x, axis=0, dtype=None, *args, **options: any_holds(x, axis, *args, **options)
+def _reduction(ufunc: np.ufunc, asked: Callable[..., Any]) -> None:
+    def reduce(
+        x: Any,
+        axis: Axis = 0,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: Any = False,
+        initial: Any = None,
+        where: Any = None,
+    ) -> Any:
+        found = asked(x, axis, out, keepdims, where=where)
+        return found if initial is None or initial is np._NoValue else ufunc(initial, found)
+
+    REDUCTIONS[ufunc] = reduce
+
+
+_reduction(np.logical_and, all_hold)
+_reduction(np.logical_or, any_holds)

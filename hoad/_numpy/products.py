@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.traced import is_traced
-from hoad._numpy.complex import squared_size
+from hoad._numpy.complex import refuse_complex, squared_size
 from hoad._numpy.indexing import where
 from hoad._numpy.reductions import max, min, sum
 from hoad._numpy.registry import as_traced, implements, normal_axis, only_defaults
@@ -65,6 +66,40 @@ def inexact(x: Any) -> Any:
     """x as floats or complex numbers."""
     x = as_traced(x)
     return x if x.dtype.kind in "fc" else x.astype(np.float64)
+
+
+@implements(np.i0)
+def i0(x: Any) -> Any:
+    x = inexact(x)
+    refuse_complex("i0", x)
+    return apply_primitive(prim.BESSEL_I0, (0,), x)
+
+
+@implements(np.linalg.tensorinv)
+def tensorinv(a: Any, ind: int = 2) -> Any:
+    a = as_traced(a)
+    if ind <= 0:
+        raise ValueError("Invalid ind argument.")
+    shape = tuple(a.shape)
+    return reshape(inv(reshape(a, (math.prod(shape[ind:]), -1))), shape[ind:] + shape[:ind])
+
+
+@implements(np.linalg.tensorsolve)
+def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
+    a, b = as_traced(a), as_traced(b)
+    if axes is not None:
+        order = list(range(a.ndim))
+        for k in axes:
+            order.remove(k)
+            order.insert(a.ndim, k)
+        a = transpose(a, order)
+    shape = tuple(a.shape)[b.ndim - a.ndim :]
+    count = math.prod(shape)
+    if a.size != count**2:
+        raise np.linalg.LinAlgError(
+            "Input arrays must satisfy the requirement prod(a.shape[b.ndim:]) == prod(a.shape[:b.ndim])"
+        )
+    return reshape(solve(reshape(a, (count, count)), ravel(b)), shape)
 
 
 @implements(np.linalg.solve)

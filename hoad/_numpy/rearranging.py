@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from hoad._core.base.where import here
 from hoad._core.kernels import ufuncs
@@ -141,12 +142,12 @@ def _each(arrays: Any) -> list[Any]:
 @implements(np.hstack)
 def hstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
     parts = [atleast_1d(x) for x in _each(tup)]
-    return concatenate(parts, axis=0 if parts and parts[0].ndim == 1 else 1, dtype=dtype)
+    return concatenate(parts, axis=0 if parts and parts[0].ndim == 1 else 1, dtype=dtype, casting=casting)
 
 
 @implements(np.vstack)
 def vstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
-    return concatenate([atleast_2d(x) for x in _each(tup)], dtype=dtype)
+    return concatenate([atleast_2d(x) for x in _each(tup)], dtype=dtype, casting=casting)
 
 
 @implements(np.dstack)
@@ -185,6 +186,15 @@ def _depth(arrays: Any) -> int:
 @implements(np.append)
 def append(arr: Any, values: Any, axis: int | None = None) -> Any:
     return concatenate([arr, values], axis=axis)
+
+
+@implements(np.insert)
+def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
+    """Every item of the result is one of x, or one of the values."""
+    _refuse_traced("insert", obj)
+    x, values = as_traced(arr), as_traced(values)
+    source = concatenate([ravel(x), ravel(values.astype(x.dtype))])
+    return gather(source, np.insert(prim.flat_places(x.shape), obj, x.size + prim.flat_places(values.shape), axis))
 
 
 @implements(np.delete)
@@ -398,6 +408,16 @@ def partition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect"
     only_defaults("partition", order=order)
     a, axis = _flat_or(a, axis)
     return take_along_axis(a, argpartition(a, kth, axis), axis)
+
+
+@implements(sliding_window_view)
+def windows(x: Any, window_shape: Any, axis: Axis = None, *, subok: bool = False, writeable: bool = False) -> Any:
+    if writeable:
+        raise NoRuleError(
+            f"np.lib.stride_tricks.sliding_window_view with writeable=True is not recorded ({here()}): one item stands "
+            "in many windows. Write to the array itself."
+        )
+    return moved(sliding_window_view, x, window_shape, axis)
 
 
 @implements(np.meshgrid)

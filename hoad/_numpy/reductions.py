@@ -12,8 +12,9 @@ from hoad._core.graph.primitive import Primitive
 from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.traced import METHODS, REDUCTIONS, Scalar
 from hoad._numpy.creation import concatenate
-from hoad._numpy.registry import Axis, as_traced, implements, normal_axes, only_defaults, reduced_axes
-from hoad._numpy.shape import astype, copy, reshape, transpose
+from hoad._numpy.indexing import where as choose_where
+from hoad._numpy.registry import Axis, as_traced, implements, is_given, normal_axes, only_defaults, reduced_axes
+from hoad._numpy.shape import astype, broadcast_to, copy, reshape, transpose
 from hoad._numpy.spectra import determinant, total
 from hoad._ops import primitives as prim
 
@@ -40,6 +41,21 @@ def _reduce(primitive: Primitive, x: Any, axis: Axis, keepdims: Any) -> Any:
     return apply_primitive(primitive, (axes, shape), x)
 
 
+def masked(x: Any, where: Any, filling: Any) -> Any:
+    """x, with a number in place of the items that do not count."""
+    return choose_where(mask_of(x, where), x, np.asarray(filling, x.dtype))
+
+
+def mask_of(x: Any, where: Any) -> Any:
+    """Which items of x count."""
+    return broadcast_to(as_traced(where).astype(bool), tuple(x.shape))
+
+
+def _from(combine: np.ufunc, initial: Any, found: Any) -> Any:
+    """What a reduction gives that begins with `initial`."""
+    return found if not is_given(initial) else combine(as_traced(initial).astype(found.dtype), found)
+
+
 @implements(np.sum)
 def sum(
     x: Any,
@@ -50,14 +66,15 @@ def sum(
     initial: Any = None,
     where: Any = None,
 ) -> Any:
-    if out is not None or initial is not None or where is not None:
-        only_defaults("sum", out=out, initial=initial, where=where)
     x = as_traced(x)
     if dtype is not None:
         x = astype(x, dtype)
     elif x.dtype.kind in "biu":
         x = astype(x, np.sum(np.zeros(0, x.dtype)).dtype)
-    return _reduce(prim.SUM, x, axis, keepdims)
+    if out is None and initial is None and where is None:
+        return _reduce(prim.SUM, x, axis, keepdims)
+    only_defaults("sum", out=out)
+    return _from(np.add, initial, _reduce(prim.SUM, masked(x, where, 0) if is_given(where) else x, axis, keepdims))
 
 
 METHODS["sum"] = sum
@@ -68,29 +85,59 @@ REDUCTIONS[np.add] = lambda x, axis=0, *args, **options: sum(x, axis, *args, **o
 def mean(
     x: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = None
 ) -> Any:
-    if out is not None or where is not None:
-        only_defaults("mean", out=out, where=where)
+    if out is not None:
+        only_defaults("mean", out=out)
     x = as_traced(x)
     if dtype is not None or x.dtype.kind in "biu":
         x = astype(x, dtype or np.float64)
     axes = normal_axes(axis, x.ndim)
+    if is_given(where):
+        count = sum(mask_of(x, where).astype(prim.real_dtype(x.dtype)), axes, keepdims=keepdims)
+        return _reduce(prim.SUM, masked(x, where, 0), axes, keepdims) / count
     return _reduce(prim.SUM, x, axes, keepdims) / math.prod([x.shape[a] for a in axes])
 
 
-def _extremum(name: str, primitive: Primitive) -> Callable[..., Any]:
+def lowest(dtype: np.dtype[Any], sign: int = 1) -> Any:
+    """What every number of a dtype is at least (or at most, where the sign is -1)."""
+    if dtype.kind in "iu":
+        return np.iinfo(dtype).min if sign > 0 else np.iinfo(dtype).max
+    return sign < 0 if dtype.kind == "b" else -sign * np.inf
+
+
+def _extremum(name: str, primitive: Primitive, combine: np.ufunc, sign: int) -> Callable[..., Any]:
+    """``max`` or ``min``: where `initial` is as far as an item, each counts by half, as of two."""
+
     def implementation(
         x: Any, axis: Axis = None, out: Any = None, keepdims: Any = False, initial: Any = None, where: Any = None
     ) -> Any:
-        only_defaults(name, out=out, initial=initial, where=where)
-        return _reduce(primitive, as_traced(x), axis, keepdims)
+        only_defaults(name, out=out)
+        x = as_traced(x)
+        if is_given(where):
+            if not is_given(initial):
+                raise ValueError(
+                    f"reduction operation '{combine.__name__}' does not have an identity, so to use a where mask one "
+                    "has to specify 'initial'"
+                )
+            x = masked(x, where, lowest(x.dtype, sign))
+        axes = reduced_axes(axis, x.ndim)
+        if is_given(initial) and math.prod(x.shape[d] for d in axes) == 0:
+            return broadcast_to(as_traced(initial).astype(x.dtype), _reduced_shape(x.shape, axes, _keeps(keepdims)))
+        return _from(combine, initial, _reduce(primitive, x, axis, keepdims))
 
     return implementation
 
 
-max = implements(np.max, np.amax, method="max")(_extremum("max", prim.MAX))
-min = implements(np.min, np.amin, method="min")(_extremum("min", prim.MIN))
-REDUCTIONS[np.maximum] = lambda x, axis=0, dtype=None, *args, **options: max(x, axis, *args, **options)
-REDUCTIONS[np.minimum] = lambda x, axis=0, dtype=None, *args, **options: min(x, axis, *args, **options)
+max = implements(np.max, np.amax, method="max")(_extremum("max", prim.MAX, np.maximum, 1))
+min = implements(np.min, np.amin, method="min")(_extremum("min", prim.MIN, np.minimum, -1))
+
+
+def in_dtype(x: Any, dtype: Any) -> Any:
+    """x, in a dtype if there is one."""
+    return x if dtype is None else as_traced(x).astype(dtype)
+
+
+REDUCTIONS[np.maximum] = lambda x, axis=0, dtype=None, *args, **options: max(in_dtype(x, dtype), axis, *args, **options)
+REDUCTIONS[np.minimum] = lambda x, axis=0, dtype=None, *args, **options: min(in_dtype(x, dtype), axis, *args, **options)
 
 
 @implements(np.prod, method="prod")
@@ -104,10 +151,12 @@ def prod(
     where: Any = None,
 ) -> Any:
     """A balanced tree of products: exact where factors are zero, at every order."""
-    only_defaults("prod", out=out, initial=initial, where=where)
+    only_defaults("prod", out=out)
     x = as_traced(x)
     if dtype is not None or x.dtype.kind in "biu":
         x = astype(x, dtype or np.prod(np.zeros(0, x.dtype)).dtype)
+    if is_given(where) or is_given(initial):
+        return _from(np.multiply, initial, prod(masked(x, where, 1) if is_given(where) else x, axis, keepdims=keepdims))
     axes = reduced_axes(axis, x.ndim)
     if isinstance(x, Scalar):
         return x
@@ -143,6 +192,12 @@ def clip(
     if low is not None:
         x = np.maximum(x, low)
     return copy(x) if high is None else np.minimum(x, high)
+
+
+@implements(np.fix)
+def fix(x: Any, out: Any = None) -> Any:
+    only_defaults("fix", out=out)
+    return np.trunc(as_traced(x))
 
 
 @implements(np.round, np.around, method="round")

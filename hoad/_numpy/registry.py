@@ -22,12 +22,7 @@ FLOAT64 = np.dtype(np.float64)
 
 # What to write instead of an option that is not recorded, where the result is another without it.
 WITHOUT = {
-    "where": "Use np.where(mask, x, 0.0) for a sum, x[mask] for others.",
-    "initial": "Use np.maximum(np.max(x), initial) for a maximum, and the like.",
     "dtype": "Write x.astype(dtype).",
-    "weights": "Write it by np.sort and np.cumsum, or take hoad.value(x) if plain numbers are meant.",
-    "fweights": "Use np.repeat(x, fweights, axis=1).",
-    "aweights": "Write (d * w) @ d.T / (1 - w @ w), of w = aweights / np.sum(aweights) and d = x - (x @ w)[:, None].",
     "sorter": "Use the sorted array, a[sorter].",
 }
 
@@ -111,6 +106,11 @@ def reduced_axes(axis: Axis, ndim: int) -> tuple[int, ...]:
     if ndim == 0 and not isinstance(axis, (tuple, list)) and axis in (0, -1):
         return ()
     return normal_axes(axis, ndim)
+
+
+def is_given(option: Any) -> bool:
+    """Whether an option of a reduction says anything."""
+    return option is not None and option is not True and option is not np._NoValue
 
 
 def only_defaults(name: str, **options: Any) -> None:

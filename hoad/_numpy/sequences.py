@@ -1,13 +1,11 @@
-"""Along an axis: running sums and products, differences, integrals, polynomials, convolutions."""
+"""Along an axis: running sums and products, differences, integrals, turns of phases, convolutions."""
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
 
-from hoad._core.base.where import here
 from hoad._core.trace.calls import apply_primitive
 from hoad._numpy.complex import conjugate, refuse_complex
 from hoad._numpy.creation import concatenate
@@ -18,7 +16,6 @@ from hoad._numpy.reductions import sum
 from hoad._numpy.registry import as_traced, implements, normal_axes, normal_axis, only_defaults
 from hoad._numpy.shape import broadcast_to, ravel, reshape
 from hoad._ops import primitives as prim
-from hoad.errors import ShapeError
 
 
 def _along(d: int, start: int | None, stop: int | None, step: int | None = None) -> tuple[slice, ...]:
@@ -194,6 +191,23 @@ def _slopes(f: Any, d: int, h: Any, edge_order: int) -> Any:
     return concatenate([first, inside, last], axis=d).astype(f.dtype)
 
 
+@implements(np.unwrap)
+def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * np.pi) -> Any:
+    """p with whole periods added, so that steps are at most half of one."""
+    p = as_traced(p)
+    d = normal_axis(axis, p.ndim)
+    steps = diff(p, axis=d)
+    dtype = np.result_type(steps.dtype, period if type(period) in (int, float) else as_traced(period).dtype)
+    whole = dtype.kind in "iu"
+    half = period // 2 if whole else period / 2
+    turned = np.mod(steps + half, period) - half
+    if not whole or period % 2 == 0:  # half a period up stays half a period up
+        turned = where(np.logical_and(np.equal(turned, -half), steps > 0), half, turned)
+    added = where(np.abs(steps) < (period / 2 if discont is None else discont), 0, turned - steps)
+    start, rest = p[_along(d, None, 1)], p[_along(d, 1, None)]
+    return concatenate([start.astype(dtype), (rest + cumsum(added, d)).astype(dtype)], axis=d)
+
+
 @implements(np.interp)
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: float | None = None) -> Any:
     """Piecewise linear; at a knot the derivative is that of the piece on its right."""
@@ -228,34 +242,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     return where(np.isnan(x), x, where(outside_left, low, where(outside_right, high, found)))
 
 
-# ---- polynomials and convolutions -----------------------------------------------------------------------------------
-
-
-@implements(np.polyval)
-def polyval(p: Any, x: Any) -> Any:
-    """Horner's scheme."""
-    p, x = as_traced(p), as_traced(x)
-    if not p.ndim:
-        raise ShapeError(
-            f"np.polyval takes a vector of coefficients, the highest power first, but was given a number ({here()}). "
-            "Write [p] for a constant."
-        )
-    found: Any = np.zeros_like(x)
-    for k in range(p.shape[0]):
-        found = found * x + p[k]
-    return found
-
-
-@implements(np.vander)
-def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
-    x = as_traced(x)
-    if x.ndim != 1:
-        raise ValueError("x must be a one-dimensional array or sequence.")
-    count = x.shape[0] if N is None else operator.index(N)
-    if count < 0:
-        raise ValueError(f"np.vander needs a number of columns, not {count}")
-    powers = reshape(x, (x.shape[0], 1)) ** np.arange(count)
-    return powers if increasing else flip(powers, 1)
+# ---- convolutions ---------------------------------------------------------------------------------------------------
 
 
 @implements(np.correlate)

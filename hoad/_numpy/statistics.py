@@ -1,4 +1,4 @@
-"""Means, spreads and order statistics."""
+"""Means and spreads."""
 
 from __future__ import annotations
 
@@ -8,24 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.base.where import here
+from hoad._core.kernels.ufuncs import smooth
 from hoad._core.trace.calls import apply_primitive
-from hoad._core.trace.coerce import holds_traced
-from hoad._core.trace.traced import is_traced
+from hoad._core.trace.traced import REDUCTIONS, is_traced
 from hoad._numpy.complex import conjugate, imag, is_complex, real, refuse_complex, squared_size
 from hoad._numpy.creation import concatenate
 from hoad._numpy.indexing import where as choose_where
 from hoad._numpy.products import inexact, root
-from hoad._numpy.rearranging import sort, take
-from hoad._numpy.reductions import max, mean, min, prod, sum
-from hoad._numpy.registry import Axis, as_traced, implements, normal_axes, only_defaults, reduced_axes
-from hoad._numpy.shape import broadcast_to, moveaxis, reshape
+from hoad._numpy.reductions import in_dtype, lowest, mask_of, max, mean, min, prod, sum
+from hoad._numpy.registry import Axis, as_traced, implements, is_given, normal_axes, only_defaults, reduced_axes
+from hoad._numpy.shape import broadcast_to, reshape
 from hoad._ops import primitives as prim
-from hoad.errors import NoRuleError
-
-
-def _given(where: Any) -> bool:
-    return where is not None and where is not True and where is not np._NoValue
 
 
 def _is_true(keepdims: Any) -> bool:
@@ -55,8 +48,8 @@ def var(
     axes = normal_axes(axis, a.ndim)
     count: Any = math.prod([a.shape[d] for d in axes])
     taken = None
-    if _given(where):
-        taken = broadcast_to(as_traced(where).astype(bool), tuple(a.shape))
+    if is_given(where):
+        taken = mask_of(a, where)
         count = sum(taken.astype(prim.real_dtype(a.dtype)), axes, keepdims=True)
     if mean is None or mean is np._NoValue:
         mean = sum(a if taken is None else choose_where(taken, a, 0.0), axes, keepdims=True) / count
@@ -125,112 +118,62 @@ def cov(
     *,
     dtype: Any = None,
 ) -> Any:
-    only_defaults("cov", fweights=fweights, aweights=aweights, dtype=dtype)
+    if ddof is not None and ddof != int(ddof):
+        raise ValueError("ddof must be integer")
     rows = [np.atleast_2d(inexact(x)) for x in ((m,) if y is None else (m, y))]
     if not rowvar:  # a single row of y is one variable, as NumPy has it, and one of m is several
         rows[0] = rows[0] if np.ndim(m) < 2 or (ROW_IS_ONE and len(rows[0]) == 1) else rows[0].T
         rows[1:] = [x if len(x) == 1 else x.T for x in rows[1:]]
-    dtype = np.result_type(*[x.dtype for x in rows], np.float64)
+    dtype = np.result_type(*[x.dtype for x in rows], np.float64) if dtype is None else np.dtype(dtype)
     x = concatenate([x.astype(dtype) for x in rows])
-    left = x - sum(x, 1, keepdims=True) / x.shape[1]
-    scale = x.shape[1] - (ddof if ddof is not None else 0 if bias else 1)
-    found = np.matmul(left, conjugate(left).T) / scale
+    ddof = ddof if ddof is not None else 0 if bias else 1
+    w, scale = _weights(x.shape[1], fweights, aweights, ddof)
+    left = x - (sum(x, 1, keepdims=True) / x.shape[1] if w is None else average(x, 1, w, keepdims=True))
+    right = conjugate(left if w is None else left * w).T
+    found = np.matmul(left, right) * np.true_divide(1, scale)
     return np.squeeze(found)
 
 
-# ---- order statistics -----------------------------------------------------------------------------------------------
-
-# (alpha, beta) of Hyndman and Fan (1996), The American Statistician 50: place n q + (alpha + q (1 - alpha - beta)) - 1.
-CONTINUOUS = {
-    "linear": (1.0, 1.0),
-    "hazen": (0.5, 0.5),
-    "weibull": (0.0, 0.0),
-    "interpolated_inverted_cdf": (0.0, 1.0),
-    "median_unbiased": (1.0 / 3.0, 1.0 / 3.0),
-    "normal_unbiased": (3.0 / 8.0, 3.0 / 8.0),
-}
-STEPPED = {"lower": np.floor, "higher": np.ceil, "nearest": np.rint}
-
-
-def _quantile(name: str, a: Any, q: Any, axis: Axis, method: str, keepdims: Any) -> Any:
-    """The items about the place of q in sorted order, weighed; nan where there is one."""
-    if holds_traced([q]):
-        raise NoRuleError(
-            f"np.{name} has no derivative rule by q, which is traced ({here()}). Use hoad.value(q) if a plain "
-            "number is meant."
-        )
-    a = inexact(a)
-    refuse_complex(name, a)
-    q = np.asarray(q, dtype=a.dtype if type(q) in (int, float) else None)
-    a, q = a.astype(a.dtype if method in STEPPED else np.result_type(a.dtype, q.dtype)), q.astype(np.float64)
-    if not np.all((q >= 0) & (q <= 1)):
-        least, most = (0, 1) if name == "quantile" else (0, 100)
-        raise ValueError(f"np.{name} takes places from {least} to {most}")
-    axes = normal_axes(axis, a.ndim)
-    kept = [d for d in range(a.ndim) if d not in axes]
-    n = math.prod(a.shape[d] for d in axes)
-    if n == 0:
-        raise IndexError(f"np.{name} of an empty array ({here()}): there is no item to take.")
-    lines = reshape(moveaxis(a, axes, range(a.ndim - len(axes), a.ndim)), (*[a.shape[d] for d in kept], n))
-    lines = sort(lines)
-    if method in CONTINUOUS:
-        alpha, beta = CONTINUOUS[method]
-        place = n * q + (alpha + q * (1 - alpha - beta)) - 1 if method != "linear" else (n - 1) * q
-    elif method in STEPPED:
-        place = STEPPED[method]((n - 1) * q)
-    elif method == "midpoint":
-        place = 0.5 * (np.floor((n - 1) * q) + np.ceil((n - 1) * q))
-    else:
-        known = ", ".join([*CONTINUOUS, *STEPPED, "midpoint"])
-        raise NoRuleError(f"np.{name} with method={method!r} is not recorded ({here()}). Use one of {known}.")
-    place = np.clip(place, 0, n - 1)
-    below = np.floor(place).astype(np.intp)
-    above = np.minimum(below + 1, n - 1)
-    share = (place - below).astype(a.dtype)
-    low, high = take(lines, below, -1), take(lines, above, -1)
-    found = choose_where(share == 0, low, low + (high - low) * share)
-    last = reshape(lines[..., -1], (*lines.shape[:-1], *[1] * q.ndim))
-    found = choose_where(np.isnan(last), last, found)
-    found = moveaxis(found, range(len(kept), len(kept) + q.ndim), range(q.ndim))
-    if _is_true(keepdims):
-        found = reshape(found, (*q.shape, *[1 if d in axes else m for d, m in enumerate(a.shape)]))
-    return found
+def _weights(count: int, fweights: Any, aweights: Any, ddof: int) -> tuple[Any, Any]:
+    """What each observation counts, and by what sums of squares are divided."""
+    if fweights is None and aweights is None:
+        return None, count - ddof
+    given = {}
+    for name, weights in (("fweights", fweights), ("aweights", aweights)):
+        if weights is not None:
+            w = given[name] = as_traced(weights).astype(np.float64)
+            if name == "fweights" and not np.all(w == np.around(w)):
+                raise TypeError("fweights must be integer")
+            if w.ndim > 1:
+                raise RuntimeError(f"cannot handle multidimensional {name}")
+            if w.shape[0] != count:
+                raise RuntimeError(f"incompatible numbers of samples and {name}")
+            if np.any(w < 0):
+                raise ValueError(f"{name} cannot be negative")
+    first, *others = given.values()
+    w = first * others[0] if others else first
+    total = sum(w)
+    if ddof == 0:
+        return w, total
+    return w, total - ddof * (sum(w * given["aweights"]) / total if aweights is not None else 1)
 
 
-def _quantiles(name: str, most: int) -> Callable[..., Any]:
-    """``quantile``, or ``percentile``, whose places are of `most`."""
-
-    def implementation(
-        a: Any,
-        q: Any,
-        axis: Axis = None,
-        out: Any = None,
-        overwrite_input: bool = False,
-        method: str = "linear",
-        keepdims: Any = False,
-        *,
-        weights: Any = None,
-    ) -> Any:
-        only_defaults(name, out=out, weights=weights)
-        if most != 1 and not holds_traced([q]):
-            q = q / most if isinstance(q, (int, float)) else np.true_divide(q, as_traced(a).dtype.type(most))
-        return _quantile(name, a, q, axis, method, keepdims)
-
-    return implementation
+@implements(np.corrcoef)
+def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Any:
+    """Covariances in units of the spreads; rounding may not take them out of [-1, 1], and does not count."""
+    c = cov(x, y, rowvar, dtype=dtype)
+    if c.ndim == 0:
+        return c / c
+    spread = np.sqrt(real(np.diag(c)))
+    c = c / spread[:, None] / spread[None, :]
+    if not is_complex(c):
+        return _clipped(c)
+    return apply_primitive(prim.COMPOSE, None, _clipped(real(c)), _clipped(imag(c)))
 
 
-implements(np.quantile)(_quantiles("quantile", 1))
-implements(np.percentile)(_quantiles("percentile", 100))
-
-
-@implements(np.median)
-def median(a: Any, axis: Axis = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
-    only_defaults("median", out=out)
-    x = inexact(a)
-    axes = normal_axes(axis, x.ndim)
-    if math.prod(x.shape[d] for d in axes) == 0:  # nan and warnings by NumPy, of as much of nothing
-        return np.median(np.zeros(x.shape, x.dtype), axes, keepdims=_is_true(keepdims))
-    return _quantile("median", a, 0.5, axis, "linear", keepdims)
+def _clipped(x: Any) -> Any:
+    """x between -1 and 1, with the derivative of x: the bounds are met where rounding alone goes beyond them."""
+    return smooth(np.clip(x, -1.0, 1.0), x)
 
 
 # ---- without nan ----------------------------------------------------------------------------------------------------
@@ -247,8 +190,8 @@ def _total(name: str, total: Callable[..., Any], neutral: float) -> Callable[...
     def implementation(
         a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **options: Any
     ) -> Any:
-        only_defaults(name, out=out, **options)
-        return total(_filled(as_traced(a), neutral), axis, dtype=dtype, keepdims=keepdims)
+        only_defaults(name, out=out)
+        return total(_filled(as_traced(a), neutral), axis, dtype=dtype, keepdims=keepdims, **options)
 
     return implementation
 
@@ -259,18 +202,24 @@ implements(np.nanprod)(_total("nanprod", prod, 1.0))
 
 @implements(np.nanmean)
 def nanmean(
-    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **options: Any
+    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = None
 ) -> Any:
-    only_defaults("nanmean", out=out, **options)
+    only_defaults("nanmean", out=out)
     a = inexact(a) if dtype is None else as_traced(a).astype(dtype)
-    count = sum(np.logical_not(np.isnan(a)).astype(a.dtype), axis, keepdims=keepdims)
-    return nansum(a, axis, keepdims=keepdims) / count
+    count = sum(_counts(a, where).astype(prim.real_dtype(a.dtype)), axis, keepdims=keepdims)
+    return nansum(a, axis, keepdims=keepdims, where=where) / count
+
+
+def _counts(a: Any, where: Any) -> Any:
+    """Which items are numbers and, if `where` says so, count."""
+    known = np.logical_not(np.isnan(a))
+    return np.logical_and(known, mask_of(a, where)) if is_given(where) else known
 
 
 @implements(np.nanvar)
-def nanvar(a: Any, axis: Axis = None, *args: Any, **options: Any) -> Any:
+def nanvar(a: Any, axis: Axis = None, *args: Any, where: Any = None, **options: Any) -> Any:
     a = inexact(a)
-    return var(a, reduced_axes(axis, a.ndim), *args, where=np.logical_not(np.isnan(a)), **options)
+    return var(a, reduced_axes(axis, a.ndim), *args, where=_counts(a, where), **options)
 
 
 @implements(np.nanstd)
@@ -278,24 +227,30 @@ def nanstd(a: Any, *args: Any, **options: Any) -> Any:
     return root(nanvar(a, *args, **options))
 
 
-def _extreme(name: str, extreme: Callable[..., Any], least: float) -> Callable[..., Any]:
-    """Where all are nan, so is the result."""
+def _extreme(name: str, extreme: Callable[..., Any], sign: int, ufunc: np.ufunc) -> None:
+    """``nanmax`` or ``nanmin``: where all are nan, so is the result."""
 
-    def implementation(a: Any, axis: Axis = None, out: Any = None, keepdims: Any = False, **options: Any) -> Any:
-        only_defaults(name, out=out, **options)
+    def implementation(
+        a: Any, axis: Axis = None, out: Any = None, keepdims: Any = False, initial: Any = None, where: Any = None
+    ) -> Any:
+        only_defaults(name, out=out)
         a = as_traced(a)
         refuse_complex(name, a)
-        found = extreme(_filled(a, least), axis, keepdims=keepdims)
-        if a.dtype.kind != "f":
+        options = {"keepdims": keepdims, "initial": initial, "where": where}
+        found = extreme(_filled(a, lowest(a.dtype, sign)), axis, **options)
+        if a.dtype.kind != "f" or is_given(initial):
             return found
         count = sum(np.logical_not(np.isnan(a)).astype(a.dtype), axis, keepdims=keepdims)
         return choose_where(np.equal(count, 0), np.nan, found)
 
-    return implementation
+    implements(getattr(np, name))(implementation)
+    REDUCTIONS[ufunc] = lambda a, axis=0, dtype=None, *args, **options: implementation(
+        in_dtype(a, dtype), axis, *args, **options
+    )
 
 
-implements(np.nanmax)(_extreme("nanmax", max, -np.inf))
-implements(np.nanmin)(_extreme("nanmin", min, np.inf))
+_extreme("nanmax", max, 1, np.fmax)
+_extreme("nanmin", min, -1, np.fmin)
 
 
 @implements(np.nan_to_num)

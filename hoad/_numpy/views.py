@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from hoad._core.ops.plan import broadcast_shapes
 from hoad._core.trace.traced import FUNCTIONS, Array
@@ -41,6 +42,10 @@ def _reshaped(x: Any, /, shape: Any, order: str = "C", *, copy: bool | None = No
 
 def _raveled(x: Any, order: str = "C") -> Any:
     return x.ravel(order) if (x.flags.f_contiguous if order == "F" else x.flags.c_contiguous) else None
+
+
+def _windows(x: Any, *args: Any, writeable: bool = False, **kwargs: Any) -> Any:
+    return None if writeable else sliding_window_view(x, *args, **kwargs)
 
 
 def _apart(ravel: Implementation, value: Implementation) -> Implementation:
@@ -132,6 +137,7 @@ def _table() -> list[tuple[Any, Implementation, str | None, str | None]]:
         (np.ravel, _raveled, "ravel", None),
         (np.broadcast_to, np.broadcast_to, None, BROADCAST),
         (np.diagonal, np.diagonal, "diagonal", DIAGONAL),
+        (sliding_window_view, _windows, None, BROADCAST),
         (np.linalg.diagonal, np.linalg.diagonal, None, DIAGONAL),
         (np.diag, lambda x, k=0: np.diagonal(x, k) if x.ndim == 2 else None, None, DIAGONAL),
     ]

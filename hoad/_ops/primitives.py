@@ -484,6 +484,35 @@ EIGH = _declare_python(
     nout=2,
     costly=True,
 )
+
+
+def _eig(params: Params, a: Any) -> tuple[Any, Any]:
+    """Eigenvalues and vectors of a real matrix that is given as complex, or of a complex one.
+
+    Where they are asked for alone, the values are those that NumPy finds alone, and the vectors are put in their order.
+    """
+    is_real, values_alone = params
+    a = np.ascontiguousarray(a.real) if is_real else a
+    w, v = np.linalg.eig(a)
+    if values_alone:
+        alone = np.linalg.eigvals(a)
+        order = np.argmin(np.abs(alone[..., :, None] - w[..., None, :]), axis=-1)
+        own = np.arange(w.shape[-1])
+        order = np.where(np.all(np.sort(order, axis=-1) == own, axis=-1, keepdims=True), order, own)
+        w, v = alone, np.take_along_axis(v, order[..., None, :], axis=-1)
+    dtype = np.result_type(w.dtype, np.complex64)
+    return w.astype(dtype), v.astype(dtype)
+
+
+EIG = _declare_python(
+    "eig",
+    _eig,
+    _of_square("eig", lambda a: (intern_aval(a.dtype, a.shape[:-1]), a)),
+    "is_real",
+    "values_alone",
+    nout=2,
+    costly=True,
+)
 SVD = _declare_python(
     "svd", lambda params, a: np.linalg.svd(a, full_matrices=False), _of_matrix("svd", _svd_factors), nout=3, costly=True
 )
@@ -768,6 +797,32 @@ OF_INTEGERS: dict[np.ufunc, Primitive] = {
         *(np.left_shift, np.right_shift, np.gcd, np.lcm),
     )
 }
+
+
+def _bessel_i0(params: Params, x: Any) -> Any:
+    """NumPy's I₀, or its derivative of an order: ∫ cosᵏ θ exp(x cos θ) dθ / π over half a period.
+
+    By the trapezoidal rule, which converges geometrically (Trefethen and Weideman, 2014); the quarters of the period
+    are put together, so that nothing cancels.
+    """
+    (order,) = params
+    x = np.asarray(x)
+    if not order:
+        return np.i0(x)
+    flat = x.reshape(-1, 1).astype(np.float64)
+    function = np.sinh if order % 2 else np.cosh
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = [
+            np.sum(I0_WEIGHTS * I0_NODES**order * function(flat[k : k + I0_BLOCK] * I0_NODES), axis=-1)
+            for k in range(0, max(1, flat.shape[0]), I0_BLOCK)
+        ]
+    return np.concatenate(found).reshape(x.shape).astype(x.dtype)
+
+
+I0_NODES = np.cos(np.pi * (np.arange(80) + 0.5) / 160)  # enough for all x whose I₀ is finite
+I0_WEIGHTS, I0_BLOCK = 1.0 / 80, 512
+BESSEL_I0 = _declare_python("i0", _bessel_i0, _same, "order", costly=True)
+BESSEL_I0.batch, BESSEL_I0.elementwise = _bessel_i0, True
 
 # ---- calls of programs ----------------------------------------------------------------------------------------------
 

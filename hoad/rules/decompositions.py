@@ -74,6 +74,48 @@ def _eigh(g, p, x, uplo):
     return (by_values + _symmetric(v @ turned @ _h(v)),)
 
 
+def _eig(g, p, x, is_real, values_alone):
+    """With Y = V⁻¹: Yᴴ (diag(w̄) + (Vᴴ H)ᵢⱼ / conj(wⱼ - wᵢ)) Vᴴ, where H keeps what neither length nor phase change.
+
+    Vectors have the length 1, and their largest component is real. An eigenvalue whose vectors on the left and on the
+    right are orthogonal but for rounding has no derivative, nor have these: nan.
+    """
+    if x.size == 0:
+        return (None,)
+    (w, v), (w_bar, v_bar) = p, g
+    n = w.shape[-1]
+    y = np.linalg.inv(v)
+    eps = float(np.finfo(w.dtype).eps)
+    sizes = np.sum(np.real(y * conjugate(y)), axis=-1)
+    known = select(np.less(sizes * (n * eps), 1.0), 1.0, np.nan).astype(w.dtype)
+    largest = _largest(v)
+    overlap = np.sum(conjugate(v_bar) * v, axis=-2)
+    by_length, by_phase = np.real(overlap), np.imag(overlap) / np.sum(np.real(v) * largest, axis=-2)
+    h = v_bar - by_length[..., None, :] * v + 1j * (by_phase[..., None, :] * largest)
+    turned = (_h(v) @ h) / conjugate(_complex_gaps(w, n))
+    inside = (turned + w_bar[..., None, :] * np.eye(n)) * known[..., None, :]
+    return (_h(y) @ inside.astype(w.dtype) @ _h(v),)
+
+
+def _largest(v):
+    """1 at the component of each vector that LAPACK makes real, the first of the largest, and 0 elsewhere."""
+    sizes = np.real(v * conjugate(v))
+    rounding = 16.0 * float(np.finfo(v.dtype).eps)
+    near = np.greater_equal(sizes, np.max(sizes, axis=-2, keepdims=True) * (1.0 - rounding))
+    place = np.argmax(np.logical_and(near, np.equal(np.imag(v), 0.0)).astype(sizes.dtype), axis=-2)
+    rows = np.arange(v.shape[-1])[:, None]
+    return np.equal(rows, place[..., None, :]).astype(sizes.dtype)
+
+
+def _complex_gaps(w, size):
+    """`_gaps` of complex numbers."""
+    n = w.shape[-1]
+    gap = w[..., None, :] - w[..., :, None]
+    rounding = np.max(np.abs(w), axis=-1)[..., None, None] * float(HIDDEN * size * np.finfo(w.dtype).eps)
+    scale = select(np.less_equal(np.abs(gap), rounding), np.nan, 1.0)
+    return np.where(np.eye(n, dtype=bool), np.inf, gap * scale).astype(w.dtype)
+
+
 def _slope(c):
     """The Taylor coefficients of f′ from those of f."""
     return c[..., 1:, :] * np.arange(1.0, c.shape[-2])[:, None].astype(c.dtype)
@@ -223,6 +265,7 @@ def _lstsq(g, p, x, y, rcond):
 vjp(prim.CHOLESKY, _hermitian(_cholesky))
 vjp(prim.EIGH, _hermitian(_eigh))
 vjp(prim.SVD, _hermitian(_svd))
+vjp(prim.EIG, _hermitian(_eig))
 _along(prim.SPECTRAL, prim.SPECTRAL_WEIGHTS, 2)
 _along(prim.SINGULAR, prim.SINGULAR_WEIGHTS, 3)
 vjp(prim.QR, _hermitian(_qr))

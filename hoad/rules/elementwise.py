@@ -8,6 +8,8 @@ The adjoint of a complex z = x + iy is ∂/∂x - i ∂/∂y, so that dL = Re(g 
 of the real one, without a conjugate. On a branch cut, the sign of a zero part decides the side.
 """
 
+import math
+
 import numpy as np
 
 from hoad._core.kernels.ufuncs import (
@@ -29,6 +31,7 @@ from hoad._core.kernels.ufuncs import (
     strong_multiply_both,
     x_over_hypot,
 )
+from hoad._core.trace.calls import apply_primitive
 from hoad._numpy.complex import conjugate, is_complex
 from hoad._ops import primitives as prim
 from hoad.rules.registry import vjp
@@ -98,6 +101,12 @@ vjp(np.float_power, _power)
 vjp(powlog1, _power_with(1, powlog2))
 vjp(powlog2, _power_with(2, powlog3))
 vjp(powlog3, _power_with(3, None))
+
+# The Bessel function I₀, whose derivatives are one operation with an order
+vjp(prim.BESSEL_I0, lambda g, p, x, order: (g * apply_primitive(prim.BESSEL_I0, (order + 1,), x),))
+prim.BESSEL_I0.kernel = lambda x, degree, order: [
+    prim.BESSEL_I0.function((order + k,), x) / math.factorial(k) for k in range(degree + 1)
+]
 
 # Roots, exponentials and logarithms
 vjp(np.sqrt, lambda g, p, x: (g / (2.0 * p),))

@@ -17,7 +17,7 @@ import hoad
 from hoad._core.base.where import name_of
 from hoad._core.trace.errors import ADVICE
 from hoad._core.trace.traced import FUNCTIONS, METHODS
-from hoad._numpy.advice import CONSTANT, IN_NUMPY, IN_PYTHON, IN_SCIPY, INSTEAD, TRANSFORMS
+from hoad._numpy.advice import CONSTANT, IN_NUMPY, IN_PYTHON, IN_SCIPY, TRANSFORMS
 from hoad._ops.primitives import known_primitive
 
 X = np.array([1.5, -0.5, 2.25])
@@ -29,50 +29,6 @@ GIVEN = {
 
 def evaluated(expression: str, **values: Any) -> Any:
     return eval(compile(expression, __file__, "eval"), {"np": np, "scipy": scipy, "hoad": hoad, **GIVEN, **values})
-
-
-def target(name: str) -> Any:
-    found: Any = np
-    for part in name.split(".")[1:]:
-        found = getattr(found, part)
-    return found
-
-
-# A function that is recorded by now never comes to its advice.
-ROWS = [row for row in INSTEAD if row[0].count(".") > 1 or target(row[0]) not in FUNCTIONS]
-
-
-pytestmark = pytest.mark.filterwarnings("ignore:numpy.fix is deprecated")  # from NumPy 2.5 on
-
-
-@pytest.mark.parametrize(("name", "call", "expression"), INSTEAD, ids=[row[0] for row in INSTEAD])
-def test_what_is_advised_gives_the_same(name: str, call: str, expression: str) -> None:
-    assert callable(target(name)) and call.startswith(f"{name}(")
-    np.testing.assert_allclose(evaluated(expression), evaluated(call), rtol=1e-12, atol=1e-12)
-
-
-@pytest.mark.parametrize(("name", "call", "expression"), ROWS, ids=[row[0] for row in ROWS])
-def test_what_is_advised_is_differentiated(name: str, call: str, expression: str) -> None:
-    variable = next(name for name in "xya" if name in re.findall(r"\b\w+\b", call))
-    point = GIVEN[variable]
-    with pytest.raises(hoad.NoRuleError, match=re.escape(f"{name} has no derivative rule (test_advice.py:")) as caught:
-        hoad.jacobian(lambda v: evaluated(call, **{variable: v}))(point)
-    assert f"Write {expression} for {call}." in str(caught.value)
-    found = hoad.jacobian(lambda v: evaluated(expression, **{variable: v}))(point)
-    step = 1e-6
-    for at in np.ndindex(point.shape):
-        ahead, behind = point.copy(), point.copy()
-        ahead[at] += step
-        behind[at] -= step
-        wanted = (evaluated(call, **{variable: ahead}) - evaluated(call, **{variable: behind})) / (2 * step)
-        np.testing.assert_allclose(found[(..., *at)], wanted, rtol=1e-6, atol=1e-6)
-
-
-def test_what_is_advised_for_unwrap_turns_by_whole_turns() -> None:
-    expression = {name: expression for name, _, expression in INSTEAD}["np.unwrap"]
-    x = np.array([0.0, 3.0, -3.0, -1.0, 5.0, 20.0, 19.0, -30.0])
-    np.testing.assert_allclose(evaluated(expression, x=x), np.unwrap(x), atol=1e-13)
-    np.testing.assert_array_equal(hoad.jacobian(lambda x: evaluated(expression, x=x))(x), np.eye(8))
 
 
 @pytest.mark.parametrize(("name", "call", "expression"), IN_PYTHON, ids=[row[0] for row in IN_PYTHON])
@@ -113,43 +69,6 @@ def test_transforms_of_scipy_are_those_of_numpy() -> None:
         np.testing.assert_allclose(getattr(np.fft, name)(x), getattr(fft, name)(x), rtol=1e-12, atol=1e-10)
         with pytest.raises(hoad.TracedValueError, match=rf"scipy\.fft\.{name} of a traced .*Use np\.fft\.{name};"):
             hoad.jacobian(lambda x, name=name: np.real(getattr(fft, name)(x)))(x)
-
-
-def test_what_is_advised_for_eigenvalues() -> None:
-    """A simple eigenvalue moves by c @ da @ v / (c @ v), with the left and right vectors c and v."""
-    a = GIVEN["a"]
-
-    def of_plain(a: Any) -> Any:
-        w, v = np.linalg.eig(a)
-        k = np.argmax(w.real)
-        return np.concatenate([v[:, k].real / np.sum(v[:, k].real), [w[k].real]])
-
-    def residual(z: Any, a: Any) -> Any:
-        return np.concatenate([a @ z[:3] - z[3] * z[:3], [np.sum(z[:3]) - 1.0]])
-
-    for name in ("eig", "eigvals"):
-        with pytest.raises(hoad.NoRuleError, match=r"np\.linalg\.eig.*symmetric or Hermitian.*hoad\.implicit\.root"):
-            hoad.grad(lambda a, name=name: getattr(np.linalg, name)(a)[0].sum())(a)
-    found = hoad.jacobian(hoad.implicit.root(residual, of_plain))(a)[3]
-    left, right = of_plain(a.T)[:3], of_plain(a)[:3]
-    np.testing.assert_allclose(found, np.outer(left, right) / (left @ right), rtol=1e-10)
-
-
-def test_what_is_advised_for_options() -> None:
-    x, w = np.arange(8.0).reshape(2, 4) ** 2, np.array([0.5, 1.0, 2.0, 1.5])
-    v = w / np.sum(w)
-    d = x - (x @ v)[:, None]
-    np.testing.assert_allclose((d * v) @ d.T / (1 - v @ v), np.cov(x, aweights=w), rtol=1e-12)
-    np.testing.assert_allclose(np.cov(np.repeat(x, [1, 2, 1, 3], axis=1)), np.cov(x, fweights=[1, 2, 1, 3]), rtol=1e-12)
-    mask = x > 3.0
-    assert np.sum(np.where(mask, x, 0.0)) == np.sum(x, where=mask)
-    for call, advice in {
-        (lambda x: np.sum(x, where=mask)): r"Use np\.where\(mask, x, 0\.0\) for a sum",
-        (lambda x: np.max(x, initial=9.0)): r"Use np\.maximum\(np\.max\(x\), initial\)",
-        (lambda x: np.cov(x, aweights=w)[0, 0]): "of w = aweights / np.sum",
-    }.items():
-        with pytest.raises(hoad.NoRuleError, match=advice):
-            hoad.grad(call)(x)
 
 
 def test_one_item_in_axes_is_no_scalar() -> None:

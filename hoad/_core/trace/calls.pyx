@@ -182,6 +182,8 @@ cdef object array_ufunc(object ufunc, str method, tuple inputs, dict kwargs):
     if kwargs and gives_out(kwargs.get("out")):
         return METHODS["__ufunc_into__"](ufunc, method, inputs, kwargs)
     if method == "__call__":
+        if kwargs and chooses_loop(kwargs):
+            return METHODS["__ufunc_loop__"](ufunc, inputs, kwargs)
         primitive = <Primitive>UFUNCS.get(ufunc)
         if primitive is not None:
             if kwargs:
@@ -210,16 +212,21 @@ cdef object array_ufunc(object ufunc, str method, tuple inputs, dict kwargs):
         return METHODS["__at__"](ufunc, *inputs)
     elif method == "reduce" and ufunc in REDUCTIONS:
         return REDUCTIONS[ufunc](*inputs, **kwargs)
-    elif method == "outer" and len(inputs) == 2 and not kwargs:
-        x_, y_ = inputs
-        return ufunc(FUNCTIONS[np.reshape](x_, np.shape(x_) + (1,) * np.ndim(y_)) if isinstance(x_, Array) else
-                     np.reshape(x_, np.shape(x_) + (1,) * np.ndim(y_)), y_)
+    else:
+        found = METHODS["__ufunc_method__"](ufunc, method, inputs, kwargs)
+        if found is not NotImplemented:
+            return found
     raise no_rule(name_of(ufunc), graph_among(inputs), "" if method == "__call__" else method)
 
 
 cdef bint gives_out(object out):
     """Whether there is an array to write to."""
     return out is not None and any([y is not None for y in out])
+
+
+cdef bint chooses_loop(dict kwargs):
+    """Whether a call of a ufunc says which loop it takes."""
+    return kwargs.get("dtype") is not None or kwargs.get("signature") is not None
 
 
 cdef bint is_float64_array(object x):
@@ -256,10 +263,6 @@ cdef dict plain_keywords(object ufunc, dict kwargs):
             raise NoRuleError(
                 f"{name_of(ufunc)} with where= is not recorded ({here()}). Use np.where(condition, x, y)."
             )
-        if name == "dtype" and value is not None:
-            raise NoRuleError(f"{name_of(ufunc)} with dtype= is not recorded ({here()}). Use x.astype(dtype).")
-        if name == "signature" and value is not None:
-            raise NoRuleError(f"{name_of(ufunc)} with signature= is not recorded ({here()}). Use x.astype(dtype).")
         if name not in ("out", "where", "dtype", "casting", "order", "subok", "signature"):
             kept[name] = value
     return kept

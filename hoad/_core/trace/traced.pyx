@@ -857,6 +857,9 @@ cdef bint is_number(Array x) except -1:
 
 
 def as_plain_array(Array x, dtype=None, copy=None):
+    made = METHODS["__as_objects__"](x, dtype)
+    if made is not None:
+        return made
     if aval_of(x.aval).ndim == 0 and aval_of(x.aval).dtype.kind == "c":
         raise cut_off("making a plain array of traced complex numbers",
                       "Write np.array([...], like=x), of any traced x, or np.stack([...]), or take hoad.value(x) if "

@@ -231,13 +231,15 @@ def test_every_function_and_method_that_only_moves_items_is_looked_at() -> None:
         if (
             isinstance(function, np.ufunc)
             or name == "empty_like"  # may hold anything, what was there before too
+            or name in ("fix", "unwrap")  # which whole numbers in order stay what they are in
             or f"np.{name}" in asked
             or f"np.linalg.{name}" in asked
             or f"np.fft.{name}" in asked
         ):
             continue
         try:
-            made = function(CUBE[0, :, :3].copy())
+            with np.errstate(all="ignore"):
+                made = function(CUBE[0, :, :3].copy())
         except (TypeError, ValueError, np.linalg.LinAlgError):
             continue
         if (

@@ -1,0 +1,81 @@
+"""Object arrays of traced numbers, where NumPy's own Python code works on items of any kind.
+
+`numpy.polynomial` and `numpy.vectorize` make arrays of what they are given, and NumPy does not let them be overridden.
+Both are made for objects too: they get arrays of traced numbers, and return such arrays.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import FrameType
+from typing import Any
+
+import numpy as np
+from numpy.polynomial import polynomial
+
+from hoad._core.base.where import here
+from hoad._core.trace.traced import METHODS, Array
+from hoad._numpy.registry import as_traced, implements
+from hoad._ops.primitives import DISPATCHED
+from hoad.errors import NoRuleError
+
+POLYNOMIALS = os.path.dirname(np.polynomial.__file__) + os.sep
+OF_VECTORIZE = np.vectorize.__init__.__code__.co_filename
+IN_VECTORIZE = {"_get_ufunc_and_otypes", "_vectorize_call", "_vectorize_call_with_signature", "<listcomp>", "<genexpr>"}
+
+# What ends in LAPACK, which takes no objects: by the end of the name of a function.
+INSTEAD = {
+    "fit": "Write np.linalg.lstsq(v, y)[0], of v = np.asarray(vander(x, n), like=y) with the vander of the same "
+    "module, or np.polyfit for powers",
+    "roots": "Write np.linalg.eigvals(np.asarray(companion(c), like=c)) with the companion of the same module, or "
+    "np.roots for powers",
+}
+
+
+def as_objects(x: Array, dtype: Any) -> np.ndarray | None:
+    """An array of the items of x, if objects are asked for, or by code that works on them; else None."""
+    frame = sys._getframe(1)
+    if dtype is None:
+        code = frame.f_code
+        if code.co_filename.startswith(POLYNOMIALS):
+            _refuse_lapack(frame)
+        elif code.co_filename != OF_VECTORIZE or code.co_name not in IN_VECTORIZE:
+            return None
+    elif np.dtype(dtype) != object:
+        return None
+    made = np.empty(x.shape, object)
+    for k in np.ndindex(x.shape):
+        made[k] = x[k]
+    return made
+
+
+def _refuse_lapack(frame: FrameType | None) -> None:
+    called = ""
+    while frame is not None and frame.f_code.co_filename.startswith(POLYNOMIALS):
+        name = frame.f_code.co_name
+        called = name if name.endswith(tuple(INSTEAD)) and not name.endswith("fromroots") else called
+        frame = frame.f_back
+    if called:
+        advice = next(advice for ending, advice in INSTEAD.items() if called.endswith(ending))
+        raise NoRuleError(
+            f"{called} of numpy.polynomial takes no traced values ({here()}). {advice}; or take hoad.value(x) if plain "
+            "numbers are meant."
+        )
+
+
+METHODS["__as_objects__"] = as_objects
+
+
+def _undispatched(function: Any) -> None:
+    """NumPy's own code, on traced values."""
+
+    def implementation(*args: Any) -> Any:
+        return as_traced(function._implementation(*args))
+
+    implements(function)(implementation)
+
+
+for _function in (polynomial.polyval2d, polynomial.polygrid2d, polynomial.polyval3d, polynomial.polygrid3d):
+    if isinstance(_function, DISPATCHED):  # as two of them are, of all of the package
+        _undispatched(_function)
