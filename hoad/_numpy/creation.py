@@ -50,7 +50,7 @@ def started(like: Any, made: np.ndarray) -> Any:
 
     Integers and booleans stay plain: what is put there has no derivative, and is guarded.
     """
-    return constant_like(like, made) if made.dtype.kind in "fc" else made
+    return constant_like(like, np.asarray(made, order="C")) if made.dtype.kind in "fc" else made
 
 
 def _converted(copies: bool) -> Callable[..., Any]:
