@@ -51,7 +51,7 @@ def started(like: Any, made: np.ndarray) -> Any:
 
     Integers and booleans stay plain: what is put there has no derivative, and is guarded.
     """
-    return constant_like(like, made) if made.dtype.kind in "fc" else made
+    return constant_like(like, np.asarray(made, order="C")) if made.dtype.kind in "fc" else made
 
 
 def _converted(copies: bool) -> Callable[..., Any]:
@@ -165,8 +165,10 @@ def _declare_makers() -> None:
     MAKERS[np.empty] = MAKERS[np.zeros]  # of what is never written, hoad says zero and NumPy nothing
     MAKERS[np.full] = full
     MAKERS[np.array] = _converted(True)
-    for function in (np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray):
+    for function in (np.asarray, np.asanyarray):
         MAKERS[function] = _converted(False)
+    for function in (np.ascontiguousarray, np.asfortranarray):  # of one axis at least
+        MAKERS[function] = lambda like, x, dtype=None: np.atleast_1d(MAKERS[np.asarray](like, x, dtype))
     MAKERS[np.require] = lambda like, x, dtype=None, requirements=None: MAKERS[np.asarray](like, x, dtype)
     MAKERS[np.fromiter] = _from_items
     MAKERS[np.fromfunction] = _from_function

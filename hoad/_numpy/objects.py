@@ -26,7 +26,7 @@ IN_VECTORIZE = {"_get_ufunc_and_otypes", "_vectorize_call", "_vectorize_call_wit
 
 # What ends in LAPACK, which takes no objects: by the end of the name of a function.
 INSTEAD = {
-    "fit": "Write np.linalg.lstsq(v, y)[0], of v = np.asarray(vander(x, n), like=y) with the vander of the same "
+    "fit": "Write np.linalg.lstsq(v, y)[0], where v = np.asarray(vander(x, n), like=y) with the vander of the same "
     "module, or np.polyfit for powers",
     "roots": "Write np.linalg.eigvals(np.asarray(companion(c), like=c)) with the companion of the same module, or "
     "np.roots for powers",

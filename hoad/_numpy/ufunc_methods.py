@@ -15,7 +15,7 @@ import numpy as np
 
 from hoad._core.base.where import here, name_of
 from hoad._core.graph.primitive import ufunc_primitive
-from hoad._core.trace.traced import METHODS, REDUCTIONS, Array, guard_value
+from hoad._core.trace.traced import FUNCTIONS, METHODS, REDUCTIONS, Array, guard_value
 from hoad._numpy.creation import concatenate, stack
 from hoad._numpy.indexing import where as choose_where
 from hoad._numpy.reductions import mask_of
@@ -196,6 +196,8 @@ OF_METHODS: dict[str, Callable[..., Any]] = {
 
 def method(ufunc: np.ufunc, name: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A method of a ufunc on traced values, or NotImplemented."""
+    if name == "outer" and ufunc.nin == 2 and ufunc in FUNCTIONS:  # of integers, or with two results
+        return _outer(ufunc, *inputs, **kwargs)
     if name not in OF_METHODS or ufunc.nin != 2 or ufunc.nout != 1 or ufunc_primitive(ufunc) is None:
         return NotImplemented
     if name != "outer" and ufunc not in LOGICAL and "dd->?" in ufunc.types:

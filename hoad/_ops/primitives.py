@@ -494,7 +494,7 @@ def _eig(params: Params, a: Any) -> tuple[Any, Any]:
     is_real, values_alone = params
     a = np.ascontiguousarray(a.real) if is_real else a
     w, v = np.linalg.eig(a)
-    if values_alone:
+    if values_alone and a.shape[-1]:
         alone = np.linalg.eigvals(a)
         order = np.argmin(np.abs(alone[..., :, None] - w[..., None, :]), axis=-1)
         own = np.arange(w.shape[-1])

@@ -75,10 +75,11 @@ def _eigh(g, p, x, uplo):
 
 
 def _eig(g, p, x, is_real, values_alone):
-    """With Y = V⁻¹: Yᴴ (diag(w̄) + (Vᴴ H)ᵢⱼ / conj(wⱼ - wᵢ)) Vᴴ, where H keeps what neither length nor phase change.
+    """With Y = V⁻¹: Yᴴ (diag(w̄) + (Vᴴ H)ᵢⱼ / conj(wⱼ - wᵢ)) Vᴴ, with H = V̄ - V diag(b) - i P diag(c).
 
-    Vectors have the length 1, and their largest component is real. An eigenvalue whose vectors on the left and on the
-    right are orthogonal but for rounding has no derivative, nor have these: nan.
+    Vectors have the length 1, of which b takes the change away, and their largest component, which P points at, is
+    real: that takes c. Each term is divided alone, so that zeros which an index leaves stay strong. An eigenvalue whose
+    vectors on the left and on the right are orthogonal but for rounding has no derivative, nor have these: nan.
     """
     if x.size == 0:
         return (None,)
@@ -89,10 +90,11 @@ def _eig(g, p, x, is_real, values_alone):
     sizes = np.sum(np.real(y * conjugate(y)), axis=-1)
     known = select(np.less(sizes * (n * eps), 1.0), 1.0, np.nan).astype(w.dtype)
     largest = _largest(v)
-    overlap = np.sum(conjugate(v_bar) * v, axis=-2)
-    by_length, by_phase = np.real(overlap), np.imag(overlap) / np.sum(np.real(v) * largest, axis=-2)
-    h = v_bar - by_length[..., None, :] * v + 1j * (by_phase[..., None, :] * largest)
-    turned = (_h(v) @ h) / conjugate(_complex_gaps(w, n))
+    overlaps, gaps = _h(v) @ v_bar, conjugate(_complex_gaps(w, n))
+    own = np.sum(overlaps * np.eye(n), axis=-2)[..., None, :]
+    by_length, by_phase = 0.5 * (own + conjugate(own)), 0.5 * (own - conjugate(own))
+    pivots = np.sum(np.real(v) * largest, axis=-2)[..., None, :]
+    turned = overlaps / gaps - by_length * (_h(v) @ v / gaps) - by_phase * (_h(v) @ largest / pivots / gaps)
     inside = (turned + w_bar[..., None, :] * np.eye(n)) * known[..., None, :]
     return (_h(y) @ inside.astype(w.dtype) @ _h(v),)
 

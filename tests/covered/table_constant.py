@@ -198,7 +198,7 @@ CONSTANT = [
         ("a of nan, range", lambda x: np.histogram(x, 3, (-1.0, 5.0)), N),
     ),
     *rows(C, "numpy.histogram2d", ("x, range", lambda x: np.histogram2d(x, W[::-1], 2, [[-2, 3], [-2, 3]]), W)),
-    *rows(C, "numpy.histogramdd", ("sample", lambda x: np.histogramdd(x, [EDGES, EDGES, EDGES]), M)),
+    *rows(C, "numpy.histogramdd", ("sample, of given edges", lambda x: np.histogramdd(x, [EDGES, EDGES, EDGES]), M)),
     *rows(
         C,
         "numpy.linalg.matrix_rank",
@@ -508,12 +508,12 @@ STRUCTURAL = [
     *rows(S, "numpy.iscomplexobj", ("x", np.iscomplexobj, V)),
 ]
 
-TO_FILE = "it writes numbers to a file, which no derivative follows"
-IN_MEMORY = "how an array lies in memory is not known before the recording is run"
-AS_BYTES = "an array has no bytes before the recording is run"
-AS_TEXT = "text has no derivative"
-OF_DATES = "dates have no derivative"
-OF_RECORDS = "fields of records are no traced numbers"
+TO_FILE = "It writes numbers to a file, which no derivative follows."
+IN_MEMORY = "How an array lies in memory is not known before the recording is run."
+AS_BYTES = "An array has no bytes before the recording is run."
+AS_TEXT = "Text has no derivative."
+OF_DATES = "Dates have no derivative."
+OF_RECORDS = "Fields of records are no traced numbers."
 DAY = np.array(["2020-01-01"], dtype="M8[D]")
 
 IMPOSSIBLE = [
@@ -539,7 +539,7 @@ IMPOSSIBLE = [
     *refused("numpy.array2string", AS_TEXT, np.array2string),
     *refused("numpy.array_repr", AS_TEXT, np.array_repr),
     *refused("numpy.array_str", AS_TEXT, np.array_str),
-    *refused("numpy.min_scalar_type", "it depends on how large the number is", lambda x: np.min_scalar_type(x[0])),
+    *refused("numpy.min_scalar_type", "It depends on how large the number is.", lambda x: np.min_scalar_type(x[0])),
     *refused("numpy.busday_count", OF_DATES, lambda x: np.busday_count(x, x)),
     *refused("numpy.busday_offset", OF_DATES, lambda x: np.busday_offset(DAY, x)),
     *refused("numpy.is_busday", OF_DATES, lambda x: np.is_busday(x)),

@@ -131,7 +131,7 @@ METHODS = [
     Row("numpy.ndarray.dot", D, lambda x: x.dot(N), M),
     Row("numpy.ndarray.fill", D, changed(lambda y, x: y.fill(x[0, 1])), M),
     Row("numpy.ndarray.flatten", D, lambda x: x.flatten(), M),
-    Row("numpy.ndarray.item", D, lambda x: x.item(1) * x, V),
+    Row("numpy.ndarray.item", D, lambda x: x.item(1) * 2.0, V),
     Row("numpy.ndarray.max", D, lambda x: x.max(axis=0), M, analytic=False),
     Row("numpy.ndarray.mean", D, lambda x: x.mean(axis=0), M),
     Row("numpy.ndarray.min", D, lambda x: x.min(axis=0), M, analytic=False),

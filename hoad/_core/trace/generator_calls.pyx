@@ -33,6 +33,8 @@ cdef extern from "Python.h":
 
 # By the name of a method: what is called in its place, with the generator first, if a parameter is traced.
 GENERATOR_METHODS = {}
+# What exchanges items of an array, by indexing it.
+cdef frozenset IN_PLACE = frozenset(["permuted", "shuffle"])
 
 cdef enum:
     MOST_METHODS = 1024     # four times what there are, at least
@@ -81,7 +83,7 @@ cdef object called(PyObject* function, PyObject** args, size_t nargsf, PyObject*
     cdef DrawListener told
     cdef Py_ssize_t k
     for k in range(1, n + n_names):
-        if is_or_holds_traced(<object>args[k]):
+        if is_or_holds_traced(<object>args[k]) and (<object>function).__name__ not in IN_PLACE:
             kwargs = {<object>PyTuple_GET_ITEM(names, k): packed(<object>args[n + k]) for k in range(n_names)}
             return call_traced((<object>function).__name__, [packed(<object>args[k]) for k in range(n)], kwargs)
     told = listener()
