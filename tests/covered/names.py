@@ -49,9 +49,9 @@ ROWS = [row for rows in TABLES.values() for row in rows if resolved(row.name) is
 
 
 def functions() -> set[str]:
-    """Those of text are known to NumPy only once they are imported, and take no numbers."""
+    """Without those of text, and two of polynomials: NumPy knows them only once their module is imported."""
     names = {f"{f.__module__}.{f.__name__}" for f in overrides.get_overridable_numpy_array_functions()}
-    names = {name for name in names if not name.startswith(("numpy.char.", "numpy.strings."))}
+    names = {name for name in names if not name.startswith(("numpy.char.", "numpy.polynomial.", "numpy.strings."))}
     return {name.replace("numpy.lib.scimath", "numpy.emath") for name in names}
 
 

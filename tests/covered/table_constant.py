@@ -34,6 +34,14 @@ def rows(kind: Kind, name: str, *asked: Asked, **facts: Any) -> list[Row]:
     return [Row(name, kind, f, x, argument, **facts) for argument, f, x in asked]
 
 
+def _methods(u: np.ufunc) -> dict[str, Callable[[Any], Any]]:
+    return {
+        "reduce": lambda x: u.reduce(x, axis=1),
+        "accumulate": lambda x: u.accumulate(x, axis=1),
+        "reduceat": lambda x: u.reduceat(x, [0, 2, 1], axis=1),
+    }
+
+
 def refused(name: str, note: str, f: Callable[[Any], Any], x: Any = V) -> list[Row]:
     return [Row(name, Kind.IMPOSSIBLE, f, x, note=note)]
 
@@ -418,7 +426,7 @@ MADE = [
         analytic=False,
     ),
     *rows(D, "numpy.full", ("fill_value, like=", lambda x: np.full((2, 3), x, like=x), V)),
-    *rows(D, "numpy.full", ("fill_value, a number", lambda x: np.full(3, x[0]), V)),
+    *rows(D, "numpy.full", ("fill_value, a number", lambda x: np.full(3, x[0]), V), analytic=False),
     *rows(D, "numpy.full_like", ("fill_value", lambda x: np.full_like(x, x[1]), V)),
     *rows(D, "numpy.array", ("like=", lambda x: np.array([x[0], 1.0], like=x), V)),
     *rows(D, "numpy.asarray", ("like=", lambda x: np.asarray([x, x], like=x), V)),
@@ -549,4 +557,27 @@ IMPOSSIBLE = [
     *refused("numpy.lib.recfunctions.unstructured_to_structured", OF_RECORDS, recfunctions.unstructured_to_structured),
 ]
 
-ROWS = [*CONSTANT, *SELECTED, *WRITTEN, *COUNTED, *MADE, *STRUCTURAL, *IMPOSSIBLE]
+ROWS = [
+    *CONSTANT,
+    *SELECTED,
+    *WRITTEN,
+    *COUNTED,
+    *MADE,
+    *STRUCTURAL,
+    *IMPOSSIBLE,
+    *rows(C, "numpy.fix", ("", np.fix, V)),
+    *[
+        Row(
+            f"numpy.{name}.{method}",
+            C
+            if name.startswith("logical") or (method == "reduce" and name != "nextafter")
+            else D,  # with the first item
+            f,
+            M,
+            analytic=False,
+        )
+        for name in ("floor_divide", "heaviside", "logical_and", "logical_or", "logical_xor", "nextafter")
+        for method, f in _methods(getattr(np, name)).items()
+        if method != "reduce" or not name.startswith(("logical_and", "logical_or"))
+    ],
+]

@@ -278,23 +278,22 @@ ROWS = [
     *of("roots", {"of a pair": (_parts(np.roots), np.array([1.0, 0.2, 2.0, 0.3]))}, analytic=False, exact=False),
     *of("vander", {"": (lambda x: np.vander(x, 4), V)}, exact=False),
     # ---- real or complex by values
-    *of(
-        "emath",
-        {
-            "sqrt": (lambda x: np.real(np.emath.sqrt(x)) + np.imag(np.emath.sqrt(x)), V),
-            "sqrt, real": (np.emath.sqrt, PM),
-            "log": (lambda x: np.real(np.emath.log(x)), V),
-            "log2": (lambda x: np.real(np.emath.log2(x)), V),
-            "log10": (lambda x: np.real(np.emath.log10(x)), V),
-            "logn": (lambda x: np.real(np.emath.logn(2, x)), V),
-            "power": (lambda x: np.imag(np.emath.power(x, 1.5)), V),
-            "arccos": (lambda x: np.imag(np.emath.arccos(x)) + np.real(np.emath.arccos(x)), V),
-            "arcsin": (lambda x: np.imag(np.emath.arcsin(x)), V),
-            "arctanh": (lambda x: np.real(np.emath.arctanh(x)), V),
-        },
-        analytic=False,
-        exact=False,
-    ),
+    *[
+        row
+        for name, argument, f, x in (
+            ("sqrt", "", lambda x: np.real(np.emath.sqrt(x)) + np.imag(np.emath.sqrt(x)), V),
+            ("sqrt", "real", np.emath.sqrt, PM),
+            ("log", "", lambda x: np.real(np.emath.log(x)), V),
+            ("log2", "", lambda x: np.real(np.emath.log2(x)), V),
+            ("log10", "", lambda x: np.real(np.emath.log10(x)), V),
+            ("logn", "", lambda x: np.real(np.emath.logn(2, x)), V),
+            ("power", "", lambda x: np.imag(np.emath.power(x, 1.5)), V),
+            ("arccos", "", lambda x: np.imag(np.emath.arccos(x)) + np.real(np.emath.arccos(x)), V),
+            ("arcsin", "", lambda x: np.imag(np.emath.arcsin(x)), V),
+            ("arctanh", "", lambda x: np.real(np.emath.arctanh(x)), V),
+        )
+        for row in of(f"emath.{name}", {argument: (f, x)}, analytic=False, exact=False)
+    ],
     # ---- linear algebra
     *of("linalg.tensorinv", {"": (lambda x: np.linalg.tensorinv(x.reshape(3, 1, 1, 3), 2), SQUARE)}, exact=False),
     *of(
@@ -309,8 +308,14 @@ ROWS = [
         "linalg.eigvals",
         {"": (np.linalg.eigvals, SQUARE), "of a pair": (_parts(np.linalg.eigvals), TURNED)},
         analytic=False,
+        second=0.9 * SQUARE,
     ),
-    *of("linalg.eig", {"": (np.linalg.eig, SQUARE), "of a pair": (_parts(np.linalg.eig), TURNED)}, analytic=False),
+    *of(
+        "linalg.eig",
+        {"": (np.linalg.eig, SQUARE), "of a pair": (_parts(np.linalg.eig), TURNED)},
+        analytic=False,
+        second=0.9 * SQUARE,
+    ),
     *of(
         "linalg.cond",
         {
