@@ -65,10 +65,10 @@ class NoRuleError(HoadError, NotImplementedError):
     --------
     >>> import numpy as np
     >>> import hoad
-    >>> hoad.grad(lambda x: np.nanmedian(x))(np.ones(3))
+    >>> hoad.grad(lambda x: np.gcd(x, 2))(6.0)
     Traceback (most recent call last):
         ...
-    hoad.errors.NoRuleError: np.nanmedian has no derivative rule ...
+    hoad.errors.NoRuleError: np.gcd has no derivative rule ...
 
     Declare one with `hoad.defvjp`, or use operations that have one.
     """

@@ -128,6 +128,7 @@ elementwise("power_of_itself", lambda x: x**x, lambda x: x**x, positive(1e-3, 20
 # ---- roots, exponentials and logarithms -----------------------------------------------------------------------------
 
 elementwise("sqrt", np.sqrt, mp.sqrt, positive(1e-60, 1e60))
+elementwise("i0", np.i0, lambda x: mp.besseli(0, x), between(-30.0, 30.0), tolerance=1e-14, closes=False)
 elementwise("cbrt", np.cbrt, lambda x: mp.sign(x) * mp.cbrt(abs(x)), sized(1e-50, 1e50))
 elementwise("exp", np.exp, mp.exp, between(-600.0, 600.0))
 elementwise("exp2", np.exp2, lambda x: mp.mpf(2) ** x, between(-850.0, 850.0))
@@ -969,6 +970,23 @@ def _orthogonal(a: Any) -> tuple[Any, Any]:
     return q, r
 
 
+def _general_eigen(a: Any) -> tuple[Any, Any]:
+    """By two-sided Rayleigh quotients, for simple eigenvalues that are real."""
+    starts = np.linalg.eig(_as_double(a))[1]
+    values, vectors = [], []
+    for start, left in zip(starts.T, np.linalg.inv(starts), strict=True):
+        v, y = ([mp.mpf(float(x)) for x in one] for one in (start, left))
+        v, y = np.array(v, dtype=object), np.array(y, dtype=object)
+        for _ in range(6):
+            w = (y @ a @ v) / (y @ v)
+            adjugate = _adjugate(a - w * np.eye(len(a), dtype=int)) if len(a) > 1 else np.ones((1, 1), dtype=int)
+            v, y = adjugate @ v, y @ adjugate
+            v, y = v / mp.sqrt(v @ v), y / mp.sqrt(y @ y)
+        values.append((y @ a @ v) / (y @ v))
+        vectors.append(v * mp.sign(sum(x * float(s) for x, s in zip(v, start, strict=True))))
+    return np.array(values, dtype=object), np.stack(vectors, axis=1)
+
+
 def _pseudo_inverse(a: Any) -> Any:
     if len(a) < len(a.T):
         return _pseudo_inverse(a.T).T
@@ -977,10 +995,16 @@ def _pseudo_inverse(a: Any) -> Any:
 
 cholesky, pseudo_inverse = stacked(_cholesky_factor), stacked(_pseudo_inverse)
 eigen, singular, orthogonal = each_matrix(_eigen), each_matrix(_singular), each_matrix(_orthogonal)
+general_eigen = each_matrix(_general_eigen)
 
 
 def positive_matrices(*shape: int) -> Callable[[Rng], tuple[np.ndarray, ...]]:
     return lambda rng: (symmetric(rng.uniform(-0.5, 0.5, shape)) + np.diag(2.0 + np.arange(shape[-1])),)
+
+
+def general_matrices(*shape: int) -> Callable[[Rng], tuple[np.ndarray, ...]]:
+    """With eigenvalues that are real and apart from each other."""
+    return lambda rng: (rng.uniform(-0.2, 0.2, shape) + np.diag(1.0 + np.arange(shape[-1])),)
 
 
 def rectangular(*shape: int) -> Callable[[Rng], tuple[np.ndarray, ...]]:
@@ -1027,6 +1051,16 @@ decompositions(
 )  # fmt: skip
 decompositions(
     "eigvalsh", np.linalg.eigvalsh, lambda a: eigen(a)[0], positive_matrices(2, 2), uses=["eigh"], tolerance=2e-13
+)
+decompositions(
+    "eig",
+    lambda a: flat(*np.linalg.eig(a)),
+    lambda a: flat(*general_eigen(a)),
+    general_matrices(3, 3),
+    general_matrices(2, 2, 2),
+    general_matrices(1, 1),
+    uses=["eig", "result"],
+    tolerance=2e-12,
 )
 decompositions(
     "svd",

@@ -190,8 +190,9 @@ except hoad.RuleError:
     assert done.stdout.split() == ["1.0", "-0.0", "True", "refused"]
 
 
-def test_a_rule_of_the_users_is_declared_again() -> None:
+def test_a_rule_of_the_users_is_declared_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """As a cell of a notebook does: for a primitive, for a function of NumPy without a rule, and for one replaced."""
+    monkeypatch.delitem(FUNCTIONS, np.emath.arctanh)
     for factor in (2.0, 3.0):
 
         @hoad.defvjp(np.emath.arctanh)
@@ -222,7 +223,8 @@ def test_an_existing_function() -> None:
     assert hoad.grad(np.cos)(1.0) == -math.sin(1.0)
 
 
-def test_a_function_of_numpy_that_hoad_does_not_know() -> None:
+def test_a_function_of_numpy_that_hoad_does_not_know(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(FUNCTIONS, np.emath.arctanh)
     with pytest.raises(hoad.NoRuleError, match=r"arctanh.*hoad\.defvjp"):
         hoad.grad(np.emath.arctanh)(0.5)
     hoad.defvjp(np.emath.arctanh, lambda g, p, x: (g / (1.0 - x * x),))
@@ -383,7 +385,7 @@ WRONG: list[tuple[str, Any, type[Exception], list[str]]] = [
     ("a quotient by g", lambda g, p, x: (1.0 / g,), hoad.RuleError, ["not linear in g", "divide"]),
     ("without g", lambda g, p, x: (x,), hoad.RuleError, ["not linear in g", "does not contain g"]),
     ("a number", lambda g, p, x: (2.0,), hoad.RuleError, ["not linear in g", "constant 2.0", "None for zero"]),
-    ("without a rule", lambda g, p, x: (np.unwrap(g),), hoad.NoRuleError, ["np.unwrap", "hoad.defvjp"]),
+    ("without a rule", lambda g, p, x: (np.gcd(g, g),), hoad.NoRuleError, ["np.gcd", "hoad.defvjp"]),
     ("a branch", lambda g, p, x: (g if x > 0 else -g,), hoad.TracedValueError, ["np.where", "per_call=True"]),
     ("its own mistake", lambda g, p, x: (g / undefined,), hoad.RuleError, ["NameError", "undefined"]),  # noqa: F821
     ("its parameters", lambda g, p, x, y: (g, g), hoad.RuleError, ["TypeError", "(g, p, *operands)"]),
