@@ -573,7 +573,7 @@ ROWS = [
             if name.startswith("logical") or (method == "reduce" and name != "nextafter")
             else D,  # with the first item
             f,
-            M,
+            M + 0.3,
             analytic=False,
         )
         for name in ("floor_divide", "heaviside", "logical_and", "logical_or", "logical_xor", "nextafter")
