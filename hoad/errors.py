@@ -63,12 +63,12 @@ class NoRuleError(HoadError, NotImplementedError):
 
     Examples
     --------
-    >>> import numpy as np
+    >>> from scipy import special
     >>> import hoad
-    >>> hoad.grad(lambda x: np.gcd(x, 2))(6.0)
+    >>> hoad.grad(lambda q: special.mathieu_a(1.0, q))(6.0)
     Traceback (most recent call last):
         ...
-    hoad.errors.NoRuleError: np.gcd has no derivative rule ...
+    hoad.errors.NoRuleError: scipy.special.mathieu_a has no derivative rule ...
 
     Declare one with `hoad.defvjp`, or use operations that have one.
     """

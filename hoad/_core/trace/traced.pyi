@@ -16,6 +16,7 @@ ANSWERING: Final[set[Any]]
 
 class Traced:
     __array_priority__: float
+    __pandas_priority__: int
     device: Final[str]
     def __init__(self, *args: Any) -> None: ...
     def __add__(self, other: Any, /) -> Any: ...
