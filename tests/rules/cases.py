@@ -42,6 +42,7 @@ class Elementwise:
     tolerance: float  # of rounding: relative to the value, and to its change with a relative change of an operand
     room: str = "elementwise"
     closes: bool = True  # whether its rule and theirs ask for no ever new operations
+    few: bool = False  # whether few points are enough, of an oracle that takes its time
 
     def sample(self, rng: Rng, count: int) -> tuple[np.ndarray, ...]:
         return tuple(sampler(rng, count) for sampler in self.at)
@@ -75,11 +76,12 @@ def elementwise(
     tolerance: float = 1e-14,
     room: str = "elementwise",
     closes: bool = True,
+    few: bool = False,
 ) -> None:
     """Add a row."""
     operands = tuple(range(len(at)) if wrt is None else wrt)
     used = (name,) if uses is None else tuple(uses)
-    CASES.append(Elementwise(name, f, oracle, at, used, operands, tuple(singular), tolerance, room, closes))
+    CASES.append(Elementwise(name, f, oracle, at, used, operands, tuple(singular), tolerance, room, closes, few))
 
 
 def structured(

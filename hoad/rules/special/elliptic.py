@@ -85,8 +85,9 @@ def legendre(phi, m, *, a, b):
 
 
 def _delta(phi, m):
-    """1 - m sin²φ, with all digits near m = 1 too."""
-    return np.cos(phi) ** 2 + (1.0 - m) * np.sin(phi) ** 2
+    """1 - m sin²φ, with all digits near m = 1 and m = 0."""
+    square = np.sin(phi) ** 2
+    return np.where(np.less(m, 0.5), 1.0 - m * square, np.cos(phi) ** 2 + (1.0 - m) * square)
 
 
 def _legendre(g, p, phi, m, *, a, b):

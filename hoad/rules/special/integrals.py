@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from hoad._core.kernels.ufuncs import compose
-from hoad.rules.special.define import Coefficients, define, sc, unknown
+from hoad.rules.special.define import define, sc, unknown
 from hoad.rules.special.error_functions import slope_of_wofz
 from hoad.rules.special.gamma import polynomial
 
@@ -46,28 +46,9 @@ def _expn_slope(n, x):
     return -np.where(np.less_equal(n, 0), first * (1.0 + 1.0 / x), np.where(np.equal(n, 1), first, higher))
 
 
-def _exponential_integral(n: Any, x: Any) -> Any:
-    """Eₙ(x); for n = -j it is j! e⁻ˣ / xʲ⁺¹ Σ xⁱ / i! for i to j."""
-    last = max(0, -int(np.min(n)))
-    found, total, power, factor = sc.expn(np.maximum(n, 0), x), 0.0, 1.0, np.exp(-x) / x
-    for j in range(last + 1):
-        total = total + power
-        found = np.where(np.equal(n, -j), factor * total, found) if j else found
-        power = power * x / (j + 1)
-        factor = factor * (j + 1) / x
-    return found
-
-
-def expn_series(n: Any, x: Any, degree: int) -> Coefficients:
-    """Eₙ⁽ᵏ⁾ = (-1)ᵏ Eₙ₋ₖ."""
-    n = np.trunc(n)
-    slopes = [(-1.0) ** k / math.factorial(k) * _exponential_integral(n - k, x) for k in range(1, degree + 1)]
-    return [sc.expn(n, x), *slopes]
-
-
 define(sc.exp1, lambda g, p, x: (-(g * (np.exp(-x) / x)),))
 define(sc.expi, lambda g, p, x: (g * (np.exp(x) / x),))
-define(sc.expn, lambda g, p, n, x: (unknown("expn", "n"), g * _expn_slope(n, x)), kernel=expn_series)
+define(sc.expn, lambda g, p, n, x: (unknown("expn", "n"), g * _expn_slope(n, x)))
 define(sc.sici, lambda g, p, x: (g[0] * _sin_over(x) + g[1] * (np.cos(x) / x),))
 define(sc.shichi, lambda g, p, x: (g[0] * _sinh_over(x) + g[1] * (np.cosh(x) / x),))
 

@@ -88,8 +88,8 @@ def chebyshev_like(function: Any, a: float, factor: Any, scale: float = 1.0, shi
 
     def kernel(n: Any, x: Any, degree: int) -> Coefficients:
         y = scale * x + shift
-        slope = _left(n, 1) * factor(n)
-        slopes = [strong_multiply(slope * scale**k, _gegenbauer(k, n - 1, a, y)) for k in range(degree)]
+        first = _left(n, 1) * factor(n)
+        slopes = [strong_multiply(first * scale**k, _gegenbauer(k, n - 1, a, y)) for k in range(degree)]
         return [function(n, x), *[c / math.factorial(k) for k, c in enumerate(slopes, start=1)]]
 
     define(function, rule, kernel=kernel)
