@@ -6,7 +6,7 @@ import math
 import pickle
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -474,9 +474,23 @@ def test_results_that_were_not_declared() -> None:
 # ---- ufuncs of SciPy ------------------------------------------------------------------------------------------------
 
 
-def test_a_rule_for_a_ufunc_of_scipy() -> None:
+@pytest.fixture
+def give_rule() -> Iterator[Callable[..., None]]:
+    """Replaces the rule of a ufunc for the time of a test."""
+    given = []
+
+    def give(function: Any, rule: Callable[..., Any]) -> None:
+        given.append((function, hoad.rules.rule_of(function)))
+        hoad.defvjp(function, rule, replace=True)
+
+    yield give
+    for function, own in given:
+        hoad.defvjp(function, own, replace=True)
+
+
+def test_a_rule_for_a_ufunc_of_scipy(give_rule: Callable[..., None]) -> None:
     exp1 = scipy_special.exp1
-    hoad.defvjp(exp1, lambda g, p, x: (-(g * np.exp(-x) / x),))
+    give_rule(exp1, lambda g, p, x: (-(g * np.exp(-x) / x),))
     slope = lambda x: -np.exp(-x) / x  # noqa: E731
     x = np.array([[0.25, 1.5], [0.5, 2.0]])
     assert hoad.value_and_grad(exp1)(0.25) == (exp1(0.25), pytest.approx(slope(0.25), rel=1e-15))
@@ -489,31 +503,31 @@ def test_a_rule_for_a_ufunc_of_scipy() -> None:
     assert "scipy.special.exp1(@1)" in str(program)
 
 
-def test_a_rule_for_a_ufunc_of_scipy_by_name() -> None:
-    hoad.defvjp("scipy.special.powm1", lambda g, p, x, y: (g * y * x ** (y - 1.0), g * x**y * np.log(x)))
+def test_a_rule_for_a_ufunc_of_scipy_by_name(give_rule: Callable[..., None]) -> None:
+    give_rule("scipy.special.powm1", lambda g, p, x, y: (g * y * x ** (y - 1.0), g * x**y * np.log(x)))
     found = hoad.grad(scipy_special.powm1, argnums=(0, 1))(2.0, 3.0)
     assert found == (pytest.approx(12.0), pytest.approx(8.0 * np.log(2.0)))
     x = np.array([0.5, 2.0])
     np.testing.assert_allclose(hoad.grad(lambda y: np.sum(scipy_special.powm1(x, y)))(x), x**x * np.log(x))
 
 
-def test_a_rule_for_a_ufunc_of_scipy_that_calls_itself() -> None:
+def test_a_rule_for_a_ufunc_of_scipy_that_calls_itself(give_rule: Callable[..., None]) -> None:
     jve = scipy_special.jve
-    hoad.defvjp(jve, lambda g, p, n, x: (None, g * (jve(n - 1, x) - jve(n + 1, x)) / 2))
+    give_rule(jve, lambda g, p, n, x: (None, g * (jve(n - 1, x) - jve(n + 1, x)) / 2))
     assert hoad.derivative(lambda x: jve(0, x), 4)(0.75) == pytest.approx(scipy_special.jvp(0, 0.75, 4), rel=1e-13)
     sindg, cosdg = scipy_special.sindg, scipy_special.cosdg
-    hoad.defvjp(sindg, lambda g, p, x: (g * np.radians(cosdg(x)),))
-    hoad.defvjp(cosdg, lambda g, p, x: (-g * np.radians(sindg(x)),))
+    give_rule(sindg, lambda g, p, x: (g * np.radians(cosdg(x)),))
+    give_rule(cosdg, lambda g, p, x: (-g * np.radians(sindg(x)),))
     assert hoad.derivative(sindg, 5)(30.0) == pytest.approx(np.radians(1.0) ** 5 * cosdg(30.0), rel=1e-13)
 
 
-def test_a_rule_for_a_ufunc_of_three_operands() -> None:
+def test_a_rule_for_a_ufunc_of_three_operands(give_rule: Callable[..., None]) -> None:
     betaincinv = scipy_special.betaincinv
 
     def rule(g: Any, p: Any, a: Any, b: Any, x: Any) -> Any:
         return None, None, g / (6.0 * p * (1 - p))
 
-    hoad.defvjp(betaincinv, rule)  # 1 / B(2, 2) = 6
+    give_rule(betaincinv, rule)  # 1 / B(2, 2) = 6
     x = 0.25
     y = x * x * (3 - 2 * x)
     curvature = hoad.derivative(lambda y: betaincinv(2.0, 2.0, y), 2)(y)

@@ -29,7 +29,7 @@ def characteristic(name: str) -> Callable[..., Any]:
 
     value.__name__ = value.__qualname__ = name
     held = primitive(elementwise=True)(value)
-    vjp(held, lambda g, p, *operands: (unknown(name, "its parameters", "nothing"),) * len(operands))
+    vjp(held, lambda g, p, *operands: (unknown(name, "its parameters", "the x of its solution"),) * len(operands))
     return held
 
 
