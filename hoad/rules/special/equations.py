@@ -19,6 +19,8 @@ from hoad._ops.primitives import RADIAN
 from hoad.rules.registry import primitive, vjp
 from hoad.rules.special.define import define, sc, unknown
 
+PARAMETERS = {1: "v", 2: "m, q", 3: "m, n, c", 4: "m, n, c, cv"}
+
 
 def characteristic(name: str) -> Callable[..., Any]:
     """The eigenvalue that makes a solution periodic, or regular, as a function of numbers that are held."""
@@ -29,7 +31,11 @@ def characteristic(name: str) -> Callable[..., Any]:
 
     value.__name__ = value.__qualname__ = name
     held = primitive(elementwise=True)(value)
-    vjp(held, lambda g, p, *operands: (unknown(name, "its parameters", "nothing"),) * len(operands))
+
+    def rule(g, p, *operands):
+        return (unknown(name, PARAMETERS[len(operands)], "the x of its solution"),) * len(operands)
+
+    vjp(held, rule)
     return held
 
 
@@ -38,7 +44,7 @@ def solution(name: str, curvature: Callable[..., Any], unit: float = 1.0) -> Non
     function = getattr(sc, name)
 
     def rule(g, p, *operands):
-        error = unknown(name, "its parameters")
+        error = unknown(name, PARAMETERS[len(operands) - 1])
         along = g[0] * p[1] + g[1] * curvature(*p, *operands)
         return *[error] * (len(operands) - 1), unit * along
 

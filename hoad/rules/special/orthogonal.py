@@ -25,7 +25,7 @@ def _order(name):
 
 
 def _parameters(name, count):
-    return [unknown(name, "its parameters")] * count
+    return [unknown(name, "n, alpha, beta" if count == 3 else "n, alpha")] * count
 
 
 # ---- derivatives of every order --------------------------------------------------------------------------------------
