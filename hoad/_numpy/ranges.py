@@ -109,7 +109,10 @@ def arange(like: Any, *ends: Any, step: Any = None, dtype: Any = None, device: A
     count = where(np.logical_and(lost, np.logical_not(np.signbit(turns))), 1.0, np.ceil(turns))
     n = max(int(decided(as_traced(count).astype(np.int64))), 0)
     first, second = (as_traced(x).astype(made_of) for x in (start, np.add(start, step)))
-    return as_written_to((first + np.arange(n).astype(made_of) * (second - first)).astype(made_of))
+    made = first + np.arange(n).astype(made_of) * (second - first)
+    if n:  # the first is as it is given, also -0.0 and beside an infinite step
+        made = np.concatenate([np.reshape(first, (1,)), made[1:]])
+    return as_written_to(made.astype(made_of))
 
 
 def _three(*ends: Any, start: Any = None, stop: Any = None, step: Any = None) -> tuple[Any, Any, Any]:

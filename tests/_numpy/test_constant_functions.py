@@ -25,8 +25,9 @@ def others(x: Any) -> list[Any]:
     """Values of the same shape: other orders, signs, ties, zeros of both signs, nan and infinities."""
     x = np.asarray(x)
     flat = x.ravel()
-    found = [RNG.permutation(flat), -flat, np.round(2.0 * RNG.normal(size=flat.shape)), np.zeros(flat.shape)]
-    found.append(RNG.choice([0.0, -0.0, 1.0, np.nan, 2.0, np.inf], size=flat.shape))
+    rng = np.random.default_rng([7, flat.size])
+    found = [rng.permutation(flat), -flat, np.round(2.0 * rng.normal(size=flat.shape)), np.zeros(flat.shape)]
+    found.append(rng.choice([0.0, -0.0, 1.0, np.nan, 2.0, np.inf], size=flat.shape))
     if flat.size:
         found += [np.r_[np.nan, flat[1:]], np.r_[flat[:-1], np.inf], np.r_[flat[:-1], flat[0]], np.r_[-0.0, flat[1:]]]
     shaped = [np.asarray(y, x.dtype).reshape(x.shape) for y in (*found, flat)]
