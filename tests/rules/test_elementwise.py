@@ -23,7 +23,6 @@ CASES = [*cases_of("elementwise"), *cases_of("special")]
 HIGHEST = 4
 POINTS = {1: 16, 2: 8}
 POINTS_SPECIAL = {1: 6, 2: 3}  # whose oracles take their time
-POINTS_FEW = {1: 3, 2: 2}
 UNDERFLOW = 1e-300
 
 # All tests of a case follow each other, so that they find the values of mpmath in the same process.
@@ -32,8 +31,7 @@ each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name, s
 
 @functools.cache
 def points(case: Elementwise) -> tuple[np.ndarray, ...]:
-    counts = POINTS_FEW if case.few else POINTS_SPECIAL if case.room == "special" else POINTS
-    count = counts[len(case.at)]
+    count = (POINTS_SPECIAL if case.room == "special" else POINTS)[len(case.at)]
     return case.sample(np.random.default_rng(zlib.crc32(case.name.encode())), count)
 
 

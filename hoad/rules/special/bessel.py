@@ -1,9 +1,8 @@
-"""Bessel, Hankel and Struve functions: in the order, by recurrence.
+"""Bessel functions: in the order, by recurrence.
 
 References
 ----------
-Abramowitz, M. and Stegun, I. A. (1964). Handbook of mathematical functions: 9.1.31, 9.6.29,
-12.1.9, 12.1.10, 12.2.4, 12.2.5. Trefethen, L. N. and
+Abramowitz, M. and Stegun, I. A. (1964). Handbook of mathematical functions: 9.1.31, 9.6.29. Trefethen, L. N. and
 Weideman, J. A. C. (2014). The exponentially convergent trapezoidal rule. SIAM Review 56.
 """
 
@@ -16,8 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.kernels.ufuncs import compose
-from hoad._numpy.complex import is_complex
 from hoad.rules.registry import primitive, vjp
 from hoad.rules.special.define import Coefficients, Kernel, define, integral, sc, unknown
 from hoad.rules.special.hypergeometric import hyp1f1_series
@@ -189,67 +186,3 @@ define(sc.k1e, lambda g, p, x: (g * slope_of_kve(1.0, x, n=1),), kernel=of_order
 define(sc.kve, lambda g, p, v, x: (_order("kve"), g * slope_of_kve(v, x, n=1)), kernel=kve_series)
 vjp(slope_of_kve, lambda g, p, v, x, *, n: (_order("kve"), g * slope_of_kve(v, x, n=n + 1)))
 slope_of_kve.__hoad_primitive__.kernel = slope_of_kve_series  # type: ignore[attr-defined]
-
-
-# ---- Hankel functions, and those that are scaled for complex arguments -----------------------------------------------
-
-
-def _mean(function, v, x):
-    return 0.5 * (function(v - 1.0, x) - function(v + 1.0, x))
-
-
-def _by_mean(name):
-    function = getattr(sc, name)
-    return lambda g, p, v, x: (_order(name), g * _mean(function, v, x))
-
-
-def _scaled_hankel(name, turn):
-    """exp(∓iz) H(z), of which the difference loses a factor |z| an order."""
-    function = getattr(sc, name)
-    return lambda g, p, v, x: (_order(name), g * (_mean(function, v, x) + turn * p))
-
-
-def _scaled_bessel(name):
-    """exp(-|Im z|) times J or Y, which is analytic on the real line only."""
-    function = getattr(sc, name)
-
-    def rule(g, p, v, x):
-        by_x = g * _mean(function, v, x)
-        if is_complex(x):
-            by_x = by_x + compose(0.0, np.sign(np.imag(x)) * np.real(g * p))
-        return _order(name), by_x
-
-    return rule
-
-
-define(sc.hankel1, _by_mean("hankel1"))
-define(sc.hankel2, _by_mean("hankel2"))
-define(sc.hankel1e, _scaled_hankel("hankel1e", -1j))
-define(sc.hankel2e, _scaled_hankel("hankel2e", 1j))
-define(sc.jve, _scaled_bessel("jve"))
-define(sc.yve, _scaled_bessel("yve"))
-
-# ---- Struve functions ------------------------------------------------------------------------------------------------
-
-
-def _struve(function, name, sign):
-    """H′ᵥ = ½ (Hᵥ₋₁ - Hᵥ₊₁ + (x/2)ᵛ / (√π Γ(v + 3/2))), and with + for Lᵥ₊₁ of the modified one."""
-
-    def rule(g, p, v, x):
-        power = (0.5 * x) ** v * (sc.rgamma(v + 1.5) / math.sqrt(math.pi))
-        return _order(name), g * (0.5 * (function(v - 1.0, x) + sign * function(v + 1.0, x) + power))
-
-    return rule
-
-
-define(sc.struve, _struve(sc.struve, "struve", -1.0))
-define(sc.modstruve, _struve(sc.modstruve, "modstruve", 1.0))
-
-
-def _besselpoly(g, p, a, power, v):
-    """∫₀¹ xᵖ Jᵥ(2ax) dx, by a."""
-    slope = sc.besselpoly(a, power + 1.0, v - 1.0) - sc.besselpoly(a, power + 1.0, v + 1.0)
-    return g * slope, *2 * (unknown("besselpoly", "lmb, nu", "a"),)
-
-
-define(sc.besselpoly, _besselpoly)
