@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+import scipy.special
 from _jit import models
 from policy.memory import traced
 from quality.project import TESTS
@@ -862,9 +863,12 @@ REFUSED: dict[str, tuple[Any, Any, str]] = {
     "float": (lambda x: math.sin(x), X, r"cut it off from what jit records \(test_jit.py:\d+\)\. Use np\.sin"),
     "array": (lambda x: np.asarray(x), VECTOR, r"cut it off from what jit records .* take hoad\.value\(x\)"),
     "runs without compilation": (lambda x: math.sin(x + random.random()), X, "cut it off from what jit records"),
-    "function": (lambda x: np.nanmedian(x), VECTOR, r"np\.nanmedian has no rule, so jit .*hoad\.value\(x\), for"),
-    "ufunc": (lambda x: np.subtract.accumulate(x), VECTOR, r"np\.subtract\.accumulate has no rule, so jit cannot"),
-    "constant": (lambda x: np.nonzero(x), VECTOR, r"np\.nonzero has no rule, .*Give it hoad\.value\(x\) in place of x"),
+    "function": (lambda x: scipy.special.zetac(x), VECTOR, r"zetac has no rule, so jit .*hoad\.value\(x\)"),
+    "constant": (
+        lambda x: np.array_repr(x),
+        VECTOR,
+        r"np\.array_repr has no rule, .*Give it hoad\.value\(x\) in place of x",
+    ),
     "option": (lambda x: np.pad(x, 1, "mean"), VECTOR, "np.pad with mode='mean' is not recorded .*Use 'constant'"),
     "pickle": (lambda x: pickle.dumps(x), X, r"pass hoad\.value\(x\), or call the jitted function there"),
 }

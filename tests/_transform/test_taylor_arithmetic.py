@@ -30,7 +30,7 @@ CURVED = 3  # coefficients of a curve beyond its point
 
 # Rows of the table whose series are not rows of numbers: their arithmetic is spelled out in traced operations.
 SPELLED = frozenset(
-    """real imag complex complex_conjugate special_lambertw astype fft fft_padded fft_cropped ifft2 ifft rfft irfft
+    """eig real imag complex complex_conjugate special_lambertw astype fft fft_padded fft_cropped ifft2 ifft rfft irfft
     irfft_odd hfft complex_products complex_sum complex_prod complex_cumsum complex_mean complex_indexed
     complex_put complex_gathered complex_joined complex_stacked complex_chosen complex_matmul complex_einsum
     complex_vdot complex_correlate complex_convolve complex_inv complex_solve complex_det complex_sign_of_det
