@@ -11,7 +11,7 @@ from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.traced import ANSWERING, FUNCTIONS, REDUCTIONS, is_traced
 from hoad._numpy.indexing import where
 from hoad._numpy.reductions import masked, max, min
-from hoad._numpy.registry import Axis, as_traced, implements, is_given, only_defaults
+from hoad._numpy.registry import Axis, as_traced, implements, is_given, keeps_axes, only_defaults
 from hoad._ops import primitives as prim
 
 LOGICAL: dict[np.ufunc, np.ufunc] = {
@@ -63,9 +63,8 @@ def _counted(x: Any, where: Any, neutral: bool) -> Any:
 
 def _asked(function: Any, extremum: Any, x: Any, axis: Axis, keepdims: Any) -> Any:
     """The least or the greatest of 1 where x holds and 0 elsewhere; an empty x has neither."""
-    keepdims = keepdims is not np._NoValue and bool(keepdims)
     if not x.size:
-        return function(np.ones(x.shape), axis, keepdims=keepdims)
+        return function(np.ones(x.shape), axis, keepdims=keeps_axes(keepdims))
     return extremum(where(x, 1.0, 0.0), axis, keepdims=keepdims) > 0
 
 

@@ -15,10 +15,10 @@ from hoad._numpy.indexing import where as choose_where
 from hoad._numpy.products import inexact
 from hoad._numpy.rearranging import argsort, sort, take_along_axis
 from hoad._numpy.reductions import sum
-from hoad._numpy.registry import Axis, as_traced, implements, normal_axes, only_defaults
+from hoad._numpy.registry import Axis, as_traced, implements, keeps_axes, normal_axes, only_defaults
 from hoad._numpy.sequences import cumsum
 from hoad._numpy.shape import broadcast_to, moveaxis, reshape
-from hoad._numpy.statistics import nanmean
+from hoad._numpy.statistics import nanmean, weights_of
 
 # (alpha, beta) of Hyndman and Fan (1996), The American Statistician 50: place n q + (alpha + q (1 - alpha - beta)) - 1.
 CONTINUOUS = {
@@ -81,7 +81,7 @@ def _of_lines(found: Any, a: Any, axes: tuple[int, ...], places: tuple[int, ...]
     kept = tuple(n for d, n in enumerate(a.shape) if d not in axes)
     found = reshape(found, (*kept, *places))
     found = moveaxis(found, range(len(kept), len(kept) + len(places)), range(len(places)))
-    if keepdims is not np._NoValue and keepdims:
+    if keeps_axes(keepdims):
         found = reshape(found, (*places, *[1 if d in axes else m for d, m in enumerate(a.shape)]))
     return found
 
@@ -125,7 +125,7 @@ def _quantile(
     if weights is not None:
         if method != "inverted_cdf":
             raise ValueError(f"Only method 'inverted_cdf' supports weights. Got: {method}.")
-        found, last = _weighted(name, lines, _lines(_like(a, weights, axis), axes), at, skips_nan)
+        found, last = _weighted(name, lines, _lines(_counted(a, weights, axis), axes), at, skips_nan)
     else:
         lines = sort(lines)
         last = None if skips_nan else lines[..., -1:]
@@ -143,20 +143,11 @@ def _quantile(
     return _of_lines(found, a, axes, tuple(q.shape), keepdims)
 
 
-def _like(a: Any, weights: Any, axis: Axis) -> Any:
-    """Weights for each item."""
-    w = as_traced(weights)
-    if tuple(w.shape) != tuple(a.shape):
-        if axis is None:
-            raise TypeError("Axis must be specified when shapes of a and weights differ.")
-        order = [d % a.ndim for d in (axis if isinstance(axis, (tuple, list)) else (axis,))]
-        if tuple(w.shape) != tuple(a.shape[d] for d in order):
-            raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
-        w = np.transpose(w, np.argsort(order)) if w.ndim > 1 else w
-        w = reshape(w, tuple(n if d in order else 1 for d, n in enumerate(a.shape)))
+def _counted(a: Any, weights: Any, axis: Axis) -> Any:
+    w = weights_of(a, as_traced(weights).astype(np.float64), axis)
     if np.any(w < 0):
         raise ValueError("Weights must be non-negative.")
-    return broadcast_to(w.astype(np.float64), tuple(a.shape))
+    return w
 
 
 def _weighted(name: str, lines: Any, weights: Any, q: Any, skips_nan: bool) -> tuple[Any, Any]:
@@ -212,9 +203,7 @@ def _medians(name: str, skips_nan: bool) -> None:
         refuse_complex(name, a)
         axes = normal_axes(axis, a.ndim)
         if math.prod(a.shape[d] for d in axes) == 0:  # nan and warnings by NumPy, of as much of nothing
-            return getattr(np, name)(
-                np.zeros(a.shape, a.dtype), axes, keepdims=keepdims is not np._NoValue and bool(keepdims)
-            )
+            return getattr(np, name)(np.zeros(a.shape, a.dtype), axes, keepdims=keeps_axes(keepdims))
         lines = sort(_lines(a, axes))
         n = _known(lines) if skips_nan else np.full(1, float(lines.shape[-1]))
         low, high = _taken(lines, np.floor((n - 1) / 2)), _taken(lines, np.floor(n / 2))

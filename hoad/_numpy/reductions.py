@@ -13,7 +13,16 @@ from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.traced import METHODS, REDUCTIONS, Scalar
 from hoad._numpy.creation import concatenate
 from hoad._numpy.indexing import where as choose_where
-from hoad._numpy.registry import Axis, as_traced, implements, is_given, normal_axes, only_defaults, reduced_axes
+from hoad._numpy.registry import (
+    Axis,
+    as_traced,
+    implements,
+    is_given,
+    keeps_axes,
+    normal_axes,
+    only_defaults,
+    reduced_axes,
+)
 from hoad._numpy.shape import astype, broadcast_to, copy, reshape, transpose
 from hoad._numpy.spectra import determinant, total
 from hoad._ops import primitives as prim
@@ -25,13 +34,9 @@ def _reduced_shape(shape: tuple[int, ...], axes: tuple[int, ...], keepdims: bool
     return tuple(n for d, n in enumerate(shape) if d not in axes)
 
 
-def _keeps(keepdims: Any) -> bool:
-    return bool(keepdims) and keepdims is not np._NoValue
-
-
 def _reduce(primitive: Primitive, x: Any, axis: Axis, keepdims: Any) -> Any:
     axes = reduced_axes(axis, x.ndim)
-    shape = _reduced_shape(x.shape, axes, _keeps(keepdims))
+    shape = _reduced_shape(x.shape, axes, keeps_axes(keepdims))
     if isinstance(x, Scalar) or not axes:
         return copy(x)
     if primitive is not prim.SUM and math.prod(x.shape[a] for a in axes) == 0:
@@ -121,7 +126,7 @@ def _extremum(name: str, primitive: Primitive, combine: np.ufunc, sign: int) -> 
             x = masked(x, where, lowest(x.dtype, sign))
         axes = reduced_axes(axis, x.ndim)
         if is_given(initial) and math.prod(x.shape[d] for d in axes) == 0:
-            return broadcast_to(as_traced(initial).astype(x.dtype), _reduced_shape(x.shape, axes, _keeps(keepdims)))
+            return broadcast_to(as_traced(initial).astype(x.dtype), _reduced_shape(x.shape, axes, keeps_axes(keepdims)))
         return _from(combine, initial, _reduce(primitive, x, axis, keepdims))
 
     return implementation
@@ -161,7 +166,7 @@ def prod(
     if isinstance(x, Scalar):
         return x
     kept = [d for d in range(x.ndim) if d not in axes]
-    shape = _reduced_shape(x.shape, axes, _keeps(keepdims))
+    shape = _reduced_shape(x.shape, axes, keeps_axes(keepdims))
     if axes == (x.ndim - 1,) and (found := determinant(x)) is not None:
         return reshape(found, shape)
     count = math.prod(x.shape[d] for d in axes)

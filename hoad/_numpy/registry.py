@@ -113,6 +113,11 @@ def is_given(option: Any) -> bool:
     return option is not None and option is not True and option is not np._NoValue
 
 
+def keeps_axes(keepdims: Any) -> bool:
+    """Whether reduced axes are kept; NumPy has a value of its own for what was not said."""
+    return keepdims is not np._NoValue and bool(keepdims)
+
+
 def only_defaults(name: str, **options: Any) -> None:
     """Raise for options that are not recorded."""
     for option, value in options.items():

@@ -16,13 +16,18 @@ from hoad._numpy.creation import concatenate
 from hoad._numpy.indexing import where as choose_where
 from hoad._numpy.products import inexact, root
 from hoad._numpy.reductions import in_dtype, lowest, mask_of, max, mean, min, prod, sum
-from hoad._numpy.registry import Axis, as_traced, implements, is_given, normal_axes, only_defaults, reduced_axes
+from hoad._numpy.registry import (
+    Axis,
+    as_traced,
+    implements,
+    is_given,
+    keeps_axes,
+    normal_axes,
+    only_defaults,
+    reduced_axes,
+)
 from hoad._numpy.shape import broadcast_to, reshape
 from hoad._ops import primitives as prim
-
-
-def _is_true(keepdims: Any) -> bool:
-    return keepdims is not np._NoValue and bool(keepdims)
 
 
 @implements(np.var, method="var")
@@ -56,7 +61,7 @@ def var(
     left = a - mean
     if taken is not None:
         left = choose_where(taken, left, 0.0)
-        count = sum(taken.astype(prim.real_dtype(a.dtype)), axes, keepdims=_is_true(keepdims))
+        count = sum(taken.astype(prim.real_dtype(a.dtype)), axes, keepdims=keeps_axes(keepdims))
     return sum(squared_size(left), axes, keepdims=keepdims) / _at_least_zero(count, ddof)
 
 
@@ -70,6 +75,19 @@ def std(a: Any, *args: Any, **options: Any) -> Any:
     return root(var(a, *args, **options))
 
 
+def weights_of(a: Any, w: Any, axis: Axis) -> Any:
+    """One for each item of a, of weights that may be given along some axes only."""
+    if tuple(w.shape) != tuple(a.shape):
+        if axis is None:
+            raise TypeError("Axis must be specified when shapes of a and weights differ.")
+        order = [d % a.ndim for d in (axis if isinstance(axis, (tuple, list)) else (axis,))]
+        if tuple(w.shape) != tuple(a.shape[d] for d in order):
+            raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
+        w = np.transpose(w, np.argsort(order)) if w.ndim > 1 else w
+        w = reshape(w, tuple(n if d in order else 1 for d, n in enumerate(a.shape)))
+    return broadcast_to(w, tuple(a.shape))
+
+
 @implements(np.average)
 def average(a: Any, axis: Axis = None, weights: Any = None, returned: bool = False, *, keepdims: Any = False) -> Any:
     a = inexact(a)
@@ -79,16 +97,7 @@ def average(a: Any, axis: Axis = None, weights: Any = None, returned: bool = Fal
         found = mean(a, axes, keepdims=keepdims)
     else:
         w = as_traced(weights)
-        w = w.astype(np.result_type(a.dtype, w.dtype))
-        if tuple(w.shape) != tuple(a.shape):
-            if axis is None:
-                raise TypeError("Axis must be specified when shapes of a and weights differ.")
-            order = [d % a.ndim for d in (axis if isinstance(axis, (tuple, list)) else (axis,))]
-            if tuple(w.shape) != tuple(a.shape[d] for d in order):
-                raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
-            w = np.transpose(w, np.argsort(order)) if w.ndim > 1 else w
-            w = reshape(w, tuple(n if d in axes else 1 for d, n in enumerate(a.shape)))
-        w = broadcast_to(w, tuple(a.shape))
+        w = weights_of(a, w.astype(np.result_type(a.dtype, w.dtype)), axis)
         scale = sum(w, axes, keepdims=keepdims)
         if not is_traced(scale) and np.any(np.equal(scale, 0)):
             raise ZeroDivisionError("Weights sum to zero, can't be normalized")

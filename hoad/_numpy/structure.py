@@ -1,4 +1,4 @@
-"""What NumPy says of shapes, dtypes and memory, which no derivative hangs on."""
+"""What NumPy says of shapes, dtypes and memory, on which no derivative depends."""
 
 from __future__ import annotations
 

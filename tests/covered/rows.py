@@ -15,7 +15,7 @@ class Kind(Enum):
     """What a function is for derivatives."""
 
     DIFFERENTIABLE = "differentiable"
-    CONSTANT = "constant almost everywhere"  # its derivative is zero; a branch that hangs on it is guarded
+    CONSTANT = "constant almost everywhere"  # its derivative is zero; a branch that depends on it is guarded
     STRUCTURAL = "structural"  # it depends on shapes and dtypes only
     IMPOSSIBLE = "impossible"  # it raises, and says why
 

@@ -82,7 +82,7 @@ OPERATED = [
     Row("numpy.ndarray.__divmod__", D, lambda x: divmod(x, OTHER), V, analytic=False),
     Row("numpy.ndarray.__rdivmod__", D, lambda x: divmod(V, x), OTHER, analytic=False),
     Row("numpy.ndarray.__getitem__", D, lambda x: x[::-1, [0, 2]], M),
-    Row("numpy.ndarray.__getitem__", D, lambda x: x[x > 0], M, "a mask that hangs on it", analytic=False),
+    Row("numpy.ndarray.__getitem__", D, lambda x: x[x > 0], M, "a mask that depends on it", analytic=False),
     Row("numpy.ndarray.__setitem__", D, changed(lambda y, x: _set(y, 0, x[1])), M),
     Row("numpy.ndarray.__iter__", D, lambda x: list(x), M),
     Row("numpy.ndarray.__len__", S_, len, M),

@@ -164,9 +164,6 @@ cdef int go_back(list states) except -1:
 
 # ---- while a function is recorded -----------------------------------------------------------------------------------
 
-cdef int looking = 0            # how many logs are open, in all threads
-
-
 cdef class DrawLog(DrawListener):
     """While it is open, notes what a function draws, from generators that were there before it was called.
 
@@ -202,14 +199,10 @@ cdef class DrawLog(DrawListener):
         self.graph, self.traced, self.nodes, self.generators, self.watch = graph, traced, nodes, generators, watch
 
     def __enter__(self):
-        global looking
         self.listen()
-        looking += 1
         return self
 
     def __exit__(self, *failure):
-        global looking
-        looking -= 1
         self.end()
         self.traced = None
 
@@ -306,7 +299,7 @@ cdef class DrawLog(DrawListener):
 
 cpdef bint is_recorded() except -1:
     """Whether this thread records for jit: then what is called counts for the recording, and is not replayed."""
-    return looking > 0 and listener() is not None
+    return listener() is not None
 
 
 def draws_so_far():

@@ -87,7 +87,8 @@ cdef class CallSignature:
     cdef bint fits_one(self, int k, PyObject* x) except -1
     cdef int place(self, CompiledTrace recorded, Workspace workspace, PyObject** args) except -1
     cdef bint is_refused(self) except -1
-    cdef bint has_changed(self, Environment environment) except -1
+    cdef inline bint has_changed(self, Environment environment) except -1
+    cdef bint breaks_promise(self, Environment environment) except -1
     cdef object replay(self, PyObject** args, object out, bint only_computes)
     cdef object replay_latest(self, CompiledTrace recorded, Workspace workspace, PyObject** args, Py_ssize_t n, out)
     cdef object attempt(self, CompiledTrace recorded, PyObject** args, object out, bint only_computes)

@@ -456,7 +456,7 @@ cdef class CallSignature:
             return None
         if not can_be_written(&recorded.targets[0], <PyObject*>out):
             return None
-        if self.has_changed(recorded.environment) if self.every != 1 else recorded.environment.first_change() >= 0:
+        if self.has_changed(recorded.environment):
             return None
         self.place(recorded, workspace, args)
         if recorded.lowered.interpret(&workspace.work):     # another branch, or an error: the call is made once more
@@ -467,21 +467,23 @@ cdef class CallSignature:
             workspace.held.clear()
         return out
 
-    cdef bint has_changed(self, Environment environment) except -1:
+    cdef inline bint has_changed(self, Environment environment) except -1:
         """Whether something is not as it was when it was read; looked at as often as is asked for."""
-        if self.every != 1:
-            self.unchecked += 1
-            if self.every == 0 or self.unchecked < self.every:
-                return False
-            self.unchecked = 0
-            changed = environment.change()
-            if changed is not None:
-                raise GuardError(
-                    f"jit was promised, by guard={self.every}, that nothing that the function reads changes, but "
-                    f"{changed} is not what it was when it was recorded. Pass it as an argument, or leave out guard."
-                )
+        return environment.first_change() >= 0 if self.every == 1 else self.breaks_promise(environment)
+
+    cdef bint breaks_promise(self, Environment environment) except -1:
+        """False, or an error where it is time to look and something has changed."""
+        self.unchecked += 1
+        if self.every == 0 or self.unchecked < self.every:
             return False
-        return environment.first_change() >= 0
+        self.unchecked = 0
+        changed = environment.change()
+        if changed is not None:
+            raise GuardError(
+                f"jit was promised, by guard={self.every}, that nothing that the function reads changes, but "
+                f"{changed} is not what it was when it was recorded. Pass it as an argument, or leave out guard."
+            )
+        return False
 
     cdef object attempt(self, CompiledTrace recorded, PyObject** args, object out, bint only_computes):
         """What a recording gives; `NEXT` if the function would take another branch, `FAILED` if it raises."""

@@ -39,8 +39,8 @@ cdef frozenset IN_PLACE = frozenset(["permuted", "shuffle"])
 cdef enum:
     MOST_METHODS = 1024     # four times what there are, at least
 
-cdef PyObject* REDIRECTED[MOST_METHODS]        # each at the place that its address gives, or after it
-cdef vectorcallfunc ORIGINALS[MOST_METHODS]           # their own pointers
+cdef PyObject* REDIRECTED[MOST_METHODS]         # each at the place that its address gives, or after it
+cdef vectorcallfunc ORIGINALS[MOST_METHODS]     # their own pointers
 cdef dict LISTENERS = {}        # thread: who is told of its draws
 
 
@@ -106,12 +106,10 @@ cdef object packed(x):
 cdef object call_traced(str name, list args, dict kwargs):
     """What is drawn with traced parameters."""
     if name not in GENERATOR_METHODS:
-        kind = type(args[0]).__name__
         raise NoRuleError(
-            f"{kind}.{name} with a traced argument is not recorded ({here()}): what it draws is no differentiable "
-            "formula of that. Pass a plain number, hoad.value(x); or draw from a distribution that is moved and "
-            "scaled: normal, uniform, exponential, gumbel, laplace, logistic, lognormal, rayleigh, weibull, pareto, "
-            "power, triangular."
+            f"{type(args[0]).__name__}.{name} with a traced argument is not recorded ({here()}): what it draws is no "
+            "differentiable formula of that. Pass a plain number, hoad.value(x). Methods that take traced arguments: "
+            f"{', '.join(GENERATOR_METHODS)}."
         )
     return GENERATOR_METHODS[name](*args, **kwargs)
 
