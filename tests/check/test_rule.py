@@ -80,7 +80,15 @@ def test_arrays_parameters_and_several_results(primitive: Any, operands: list[An
 SYMMETRIC = ("cholesky", "cholesky_upper", "eigh", "eigh_of_upper", "eigvalsh", "matrix_exponential")
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.name != "stop_gradient"], ids=lambda case: case.name)
+# The third derivative of `lstsq` loses digits.
+TABLE = [
+    pytest.param(case, id=case.name, marks=pytest.mark.ill_conditioned if case.name == "lstsq" else ())
+    for case in CASES
+    if case.name != "stop_gradient"
+]
+
+
+@pytest.mark.parametrize("case", TABLE)
 def test_no_rule_of_the_table_is_called_wrong(case: Any) -> None:
     """Points of any size and beside poles may leave it undecided; `stop_gradient` differs by design."""
     if case.name in ("astype", "complex_single"):
