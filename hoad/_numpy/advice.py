@@ -1,15 +1,11 @@
 """What to write instead of a function that has no rule: an expression that is recorded and gives the same.
 
-Every row is evaluated by a test beside the function it stands for. x and y are arrays, a is a matrix, c a boolean
-and k a whole number for each item, n and i are numbers.
+Every such row is evaluated by a test beside the function it stands for. x and y are arrays, a is a matrix, n a number.
 """
 
 from __future__ import annotations
 
-import numpy.lib.recfunctions as recfunctions
-
 from hoad._core.trace.errors import ADVICE
-from hoad._ops.primitives import DISPATCHED
 
 # Functions of SciPy that are written in Python, about plain arrays: (function, a call of it, what to write)
 IN_PYTHON = [
@@ -115,9 +111,7 @@ OF_ARRAYS = [
 for _why, _advice, _names in APART:
     for _name in _names:
         ADVICE[_name] = f"{_why} {_advice}"
-for _name in dir(recfunctions):
-    if isinstance(getattr(recfunctions, _name), DISPATCHED):
-        ADVICE[f"np.lib.recfunctions.{_name}"] = f"{FIELDS} Use one traced array for each field."
+ADVICE["np.lib.recfunctions.*"] = f"{FIELDS} Use one traced array for each field."
 for _why, _advice, _names in OF_ARRAYS:
     for _name in _names:
         ADVICE[f"np.{_name}"] = f"{_why} {_advice}"

@@ -12,15 +12,13 @@ from types import FrameType
 from typing import Any
 
 import numpy as np
-from numpy.polynomial import polynomial
 
 from hoad._core.base.where import here
 from hoad._core.trace.traced import METHODS, Array
-from hoad._numpy.registry import as_traced, implements
-from hoad._ops.primitives import DISPATCHED
+from hoad._numpy.registry import as_traced
 from hoad.errors import NoRuleError
 
-POLYNOMIALS = os.path.dirname(np.polynomial.__file__) + os.sep
+POLYNOMIALS = os.path.join(os.path.dirname(np.__file__), "polynomial") + os.sep
 OF_VECTORIZE = np.vectorize.__init__.__code__.co_filename
 IN_VECTORIZE = {"_get_ufunc_and_otypes", "_vectorize_call", "_vectorize_call_with_signature", "<listcomp>", "<genexpr>"}
 
@@ -67,15 +65,9 @@ def _refuse_lapack(frame: FrameType | None) -> None:
 METHODS["__as_objects__"] = as_objects
 
 
-def _undispatched(function: Any) -> None:
+def of_polynomials(function: Any, *args: Any, **options: Any) -> Any:
     """NumPy's own code, on traced values."""
-
-    def implementation(*args: Any) -> Any:
-        return as_traced(function._implementation(*args))
-
-    implements(function)(implementation)
+    return as_traced(function._implementation(*args, **options))
 
 
-for _function in (polynomial.polyval2d, polynomial.polygrid2d, polynomial.polyval3d, polynomial.polygrid3d):
-    if isinstance(_function, DISPATCHED):  # as two of them are, of all of the package
-        _undispatched(_function)
+METHODS["__of_polynomials__"] = of_polynomials

@@ -79,12 +79,11 @@ def _firsts(items: Any, equal_nan: bool) -> np.ndarray:
 
 def _named(function: Callable[..., Any], **wanted: bool) -> None:
     """``unique_all`` and related functions, which give a tuple with names."""
-    result = type(function(np.zeros(1)))
 
     @implements(function)
     def implementation(x: Any) -> Any:
         found = unique(x, **wanted, equal_nan=False, sorted=bool(wanted))
-        return result(*found) if wanted else found
+        return type(function(np.zeros(1)))(*found) if wanted else found
 
 
 _named(np.unique_all, return_index=True, return_inverse=True, return_counts=True)

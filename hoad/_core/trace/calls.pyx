@@ -287,6 +287,8 @@ cdef object array_function(object owner, object function, tuple args, dict kwarg
     implementation = MAKERS.get(function)
     if implementation is not None:
         return representing(implementation(owner, *args, **kwargs), NO_AXES)
+    if function.__module__.startswith("numpy.polynomial."):     # NumPy dispatches two of all that are there
+        return METHODS["__of_polynomials__"](function, *args, **kwargs)
     raise no_rule(name_of(function), graph_among((owner,)))
 
 

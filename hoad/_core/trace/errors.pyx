@@ -29,7 +29,7 @@ cdef bint is_alone(Graph graph):
 cdef object no_rule(str name, Graph graph, str method=""):
     """The error for an operation that is not recorded, with what to write instead where that is known."""
     cdef str asked = f"{name}.{method}" if method else name
-    cdef str instead = ADVICE.get(asked, "")
+    cdef str instead = ADVICE.get(asked) or ADVICE.get(f"{asked.rpartition('.')[0]}.*", "")
     cdef str fact = "has no derivative rule"
     cdef str advice = "give it hoad.value(x) if no derivative is to pass."
     if is_for_jit(graph):
