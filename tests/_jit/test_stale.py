@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.lib.recfunctions as recfunctions
 import pytest
 from scipy import special
 
@@ -974,8 +975,9 @@ def what_a_helper_of_such_a_rule_reads() -> Any:
 
 @case
 def what_such_a_rule_of_a_function_of_numpy_reads() -> Any:
-    hoad.defvjp(np.nanpercentile, lambda g, p, x, q: (helper(x) * g, None), per_call=True)
-    yield hoad.grad(lambda x: np.nanpercentile(x, 50.0))
+    same: Any = recfunctions.repack_fields  # of numbers that are no records
+    hoad.defvjp(same, lambda g, p, x: (helper(x) * g,), per_call=True)
+    yield hoad.grad(lambda x: np.sum(same(np.stack([x]))))
     yield from while_it_is("HELPER_RATE", 5.0)
 
 

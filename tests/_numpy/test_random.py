@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import mpmath
@@ -196,7 +197,7 @@ def test_parameters_that_numpy_refuses(name: str, parameters: tuple[float, ...])
     assert str(found.value) == str(wanted.value)
 
 
-def test_generators_that_are_loaded_after_the_first_recording() -> None:
+def test_generators_that_are_loaded_after_the_first_recording(tmp_path: Path) -> None:
     code = """
 import sys, numpy as np, hoad
 hoad.grad(lambda x: x * x)(1.0)
@@ -204,7 +205,8 @@ assert "numpy.random" not in sys.modules
 print(hoad.jit(hoad.grad(lambda x: np.random.default_rng(1).normal(x, 2.0 * x)))(1.0))
 assert not any(type(finder).__module__.startswith("hoad") for finder in sys.meta_path)
 """
-    found = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False)
+    command = [sys.executable, "-W", "error", "-c", code]
+    found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     wanted = 1.0 + 2.0 * np.random.default_rng(1).standard_normal()
     assert found.returncode == 0, found.stderr
     assert float(found.stdout) == pytest.approx(wanted, rel=1e-15)

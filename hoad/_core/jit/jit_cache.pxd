@@ -54,6 +54,7 @@ cdef class CompiledTrace(Executable):
     cdef int place_draws(self, Workspace workspace) except -1
     cdef object finish(self, Workspace workspace, object out, list made, bint is_there, bint only_computes)
     cdef int run(self, Workspace workspace, bint is_over) except -1
+    cdef int end_early(self, int code, Workspace workspace) except -1
     cdef bint run_into(self, Workspace workspace, object out) except -1
     cdef bint fits(self, object out) except -1
     cdef object write(self, Workspace workspace, object out)

@@ -137,8 +137,10 @@ cdef class CompiledTrace(Executable):
         if is_over and self.blank >= 0:
             workspace.work.uniform[self.blank].o = workspace.work.uniform[self.lowered.outputs[0].register].o
         code = self.interpret(workspace)
-        if not code:
-            return DONE
+        return self.end_early(code, workspace) if code else DONE
+
+    cdef int end_early(self, int code, Workspace workspace) except -1:
+        """What became of a run that ended by a code, whose error is not the caller's."""
         if code == GUARD_FAILED or code == FAILED_WITHIN:
             return OTHER_BRANCH
         try:
@@ -452,6 +454,7 @@ cdef class CallSignature:
 
         Such a run keeps the GIL, so that nobody else has the `workspace`.
         """
+        cdef int code
         if is_watched() or recorded is not self.latest or recorded.epoch != EPOCH or not self.fits(args, n):
             return None
         if not can_be_written(&recorded.targets[0], <PyObject*>out):
@@ -459,7 +462,9 @@ cdef class CallSignature:
         if self.has_changed(recorded.environment):
             return None
         self.place(recorded, workspace, args)
-        if recorded.lowered.interpret(&workspace.work):     # another branch, or an error: the call is made once more
+        code = recorded.lowered.interpret(&workspace.work)
+        if code:        # another branch, or an error: the call is made once more
+            recorded.end_early(code, workspace)
             out = None
         else:
             copy_out(recorded, workspace, 0, <cnp.ndarray>out)
