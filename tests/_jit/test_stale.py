@@ -27,6 +27,7 @@ import pytest
 from scipy import special
 
 import hoad
+from hoad._core.trace.traced import FUNCTIONS
 
 Case = Callable[[], Iterator[Callable[..., Any]]]
 CASES: dict[str, Case] = {}
@@ -979,6 +980,7 @@ def what_such_a_rule_of_a_function_of_numpy_reads() -> Any:
     hoad.defvjp(same, lambda g, p, x: (helper(x) * g,), per_call=True)
     yield hoad.grad(lambda x: np.sum(same(np.stack([x]))))
     yield from while_it_is("HELPER_RATE", 5.0)
+    del FUNCTIONS[same]
 
 
 @case
