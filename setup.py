@@ -23,6 +23,7 @@ EXTENSIONS = [
     "base.where",
     "base.threads",
     "base.call_watch",
+    "base.frame_globals",
     "kernels.scalar",
     "kernels.vector",
     "kernels.native_call",

@@ -29,6 +29,9 @@ Many inputs at once
     vmap             a function recorded once and replayed for all inputs
 Speed
     jit              a function recorded once and replayed by compiled code
+Code of others
+    adopt            a function of a package that knows only NumPy, with all that it reaches taking traced values
+    adopting         the same for a block of code
 Inside a function
     value            the plain number behind a traced value, for printing and for constants
     stop_gradient    the value itself, with derivative zero
@@ -94,6 +97,7 @@ import typing as _typing
 import numpy as _numpy  # noqa: F401  (first: it loads faster than from within a compiled module)
 
 from hoad import rules
+from hoad._adopt.adopt import adopt, adopting
 from hoad._display import formats as _formats
 from hoad._drivers.checkpoint import checkpoint, checkpointed_loop
 from hoad._drivers.custom import custom_vjp
@@ -171,6 +175,8 @@ __all__ = [
     "TapeNode",
     "TaylorSeries",
     "TracedValueError",
+    "adopt",
+    "adopting",
     "biharmonic",
     "check",
     "checkpoint",

@@ -12,7 +12,7 @@ from hoad._core.base.where import here, name_of
 from hoad._core.graph.tape import intern_aval
 from hoad._core.trace.calls import apply_assembly
 from hoad._core.trace.errors import not_writable, writes_into
-from hoad._core.trace.traced import FUNCTIONS, METHODS, Array, Scalar, guard_value
+from hoad._core.trace.traced import FUNCTIONS, METHODS, Array, Scalar, guard_value, is_traced
 from hoad._core.trace.views import check_writable, places, read, shares, store, write
 from hoad._numpy.creation import concatenate, stack
 from hoad._numpy.indexing import along_axis, setitem
@@ -72,7 +72,7 @@ def ufunc_into(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: di
     if method != "__call__" and where is not True:
         options["where"] = where
     for out in kwargs["out"]:
-        if out is not None:
+        if out is not None and not _is_without_derivative(out):
             _require_array(out, f"{name_of(ufunc)}(..., out=) or an in-place operator")
     result = getattr(ufunc, method)(*inputs, **options)
     several = isinstance(result, tuple)
@@ -97,10 +97,23 @@ def _boxed(x: Any) -> Any:
     return box
 
 
+def _is_without_derivative(x: Any) -> bool:
+    """Whether x is a plain array of integers or booleans, to which traced ones may be written: they are guarded."""
+    return not is_traced(x) and isinstance(x, np.ndarray) and x.dtype.kind in "biu"
+
+
 def _stored(out: Any, value: Any, where: Any = True) -> Any:
     """out, which holds `value` now, at the places that `where` says."""
+    if not isinstance(out, Array):
+        np.copyto(out, _guarded(value), where=_guarded(where))
+        return out
     value = broadcast_to(as_traced(value), tuple(out.shape))
     return store(out, value if where is True else np.where(where, value, out), "out=")
+
+
+def _guarded(x: Any) -> np.ndarray:
+    """A plain array of what has no derivative."""
+    return np.asarray(bool(x) if isinstance(x, Scalar) and x.dtype == bool else x)
 
 
 def _name(implementation: Callable[..., Any]) -> str:

@@ -61,10 +61,11 @@ def _converted(copies: bool) -> Callable[..., Any]:
         like: Any, x: Any, dtype: Any = None, order: str = "K", *, copy: bool | None = copies, ndmin: int = 0, **_: Any
     ) -> Any:
         made = as_array(x)
+        copied = copy in (True, np._CopyMode.ALWAYS)
         if not is_traced(made):
             return started(like, np.array(x, dtype=dtype, ndmin=ndmin))
-        made = astype(made, made.dtype if dtype is None else dtype, copy=bool(copy))
-        made = as_written_to(made) if copy else made
+        made = astype(made, made.dtype if dtype is None else dtype, copy=copied)
+        made = as_written_to(made) if copied else made
         return reshape(made, (1,) * (ndmin - made.ndim) + tuple(made.shape)) if ndmin > made.ndim else made
 
     return convert

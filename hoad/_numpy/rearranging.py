@@ -14,7 +14,7 @@ from hoad._core.kernels import ufuncs
 from hoad._core.ops.plan import broadcast_shapes
 from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.coerce import holds_traced
-from hoad._core.trace.traced import is_traced
+from hoad._core.trace.traced import Scalar, is_traced
 from hoad._numpy.creation import concatenate, stack
 from hoad._numpy.indexing import along_axis, getitem, where, whole
 from hoad._numpy.registry import Axis, as_traced, implements, normal_axes, normal_axis, only_defaults
@@ -35,12 +35,17 @@ def moved(move: Callable[..., Any], x: Any, *args: Any, **kwargs: Any) -> Any:
     return gather(x, np.asarray(move(prim.flat_places(x.shape), *args, **kwargs), order="C"))
 
 
-def _refuse_traced(name: str, *options: Any) -> None:
-    if holds_traced(list(options)):
+def _plain(name: str, option: Any) -> Any:
+    """A shape or places as they are; traced integers and booleans, which have no derivative, are guarded."""
+    if not holds_traced(option):
+        return option
+    made = as_traced(option)
+    if made.dtype.kind not in "biu":
         raise NoRuleError(
             f"np.{name} takes shapes and places that are not traced ({here()}). Use hoad.value(n) where a plain number "
             "is meant."
         )
+    return np.asarray(bool(made) if isinstance(made, Scalar) else made)
 
 
 def _flat_or(x: Any, axis: int | None) -> tuple[Any, int]:
@@ -86,7 +91,7 @@ def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
 
 @implements(np.roll)
 def roll(a: Any, shift: Any, axis: Axis = None) -> Any:
-    _refuse_traced("roll", shift)
+    shift = _plain("roll", shift)
     a = as_traced(a)
     if axis is None:
         return reshape(roll(ravel(a), int(np.sum(shift)), 0), tuple(a.shape))
@@ -104,7 +109,7 @@ def roll(a: Any, shift: Any, axis: Axis = None) -> Any:
 
 @implements(np.tile)
 def tile(A: Any, reps: Any) -> Any:
-    _refuse_traced("tile", reps)
+    reps = _plain("tile", reps)
     x = as_traced(A)
     times = tuple(int(n) for n in (reps if isinstance(reps, (tuple, list, np.ndarray)) else (reps,)))
     ndim = max(x.ndim, len(times))
@@ -119,13 +124,13 @@ def tile(A: Any, reps: Any) -> Any:
 
 @implements(np.repeat, method="repeat")
 def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
-    _refuse_traced("repeat", repeats)
+    repeats = _plain("repeat", repeats)
     return moved(np.repeat, a, repeats, axis)
 
 
 @implements(np.resize)
 def resize(a: Any, new_shape: Any) -> Any:
-    _refuse_traced("resize", new_shape)
+    new_shape = _plain("resize", new_shape)
     a = as_traced(a)
     if a.size == 0:
         return np.resize(np.zeros(0, a.dtype), new_shape)
@@ -191,7 +196,7 @@ def append(arr: Any, values: Any, axis: int | None = None) -> Any:
 @implements(np.insert)
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     """Every item of the result is one of x, or one of the values."""
-    _refuse_traced("insert", obj)
+    obj = _plain("insert", obj)
     x, values = as_traced(arr), as_traced(values)
     source = concatenate([ravel(x), ravel(values.astype(x.dtype))])
     return gather(source, np.insert(prim.flat_places(x.shape), obj, x.size + prim.flat_places(values.shape), axis))
@@ -199,13 +204,13 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
 
 @implements(np.delete)
 def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
-    _refuse_traced("delete", obj)
+    obj = _plain("delete", obj)
     return moved(np.delete, arr, obj, axis)
 
 
 @implements(np.array_split)
 def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    _refuse_traced("array_split", indices_or_sections)
+    indices_or_sections = _plain("array_split", indices_or_sections)
     x = as_traced(ary)
     axis = normal_axis(axis, x.ndim)
     lengths = [len(part) for part in np.array_split(np.empty(x.shape[axis]), indices_or_sections)]
@@ -260,7 +265,7 @@ if hasattr(np, "unstack"):  # since NumPy 2.1
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Any:
     """Every item of the result is one of x, or one of the constants."""
     x = as_traced(array)
-    _refuse_traced("pad", pad_width)
+    pad_width = _plain("pad", pad_width)
     if mode == "constant":
         constants = broadcast_to(as_traced(options.pop("constant_values", 0)), (x.ndim, 2)).astype(x.dtype)
         source = concatenate([ravel(x), ravel(constants)])
@@ -362,7 +367,7 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
 @implements(np.compress)
 def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> Any:
     only_defaults("compress", out=out)
-    _refuse_traced("compress", condition)
+    condition = _plain("compress", condition)
     return moved(lambda places: np.compress(condition, places, axis), a)
 
 
@@ -373,7 +378,7 @@ def compress_method(x: Any, condition: Any, axis: int | None = None, out: Any = 
 
 @implements(np.extract)
 def extract(condition: Any, arr: Any) -> Any:
-    return ravel(as_traced(arr))[ravel(as_traced(condition))]
+    return ravel(as_traced(arr))[np.not_equal(ravel(as_traced(condition)), 0)]
 
 
 # ---- sorted ---------------------------------------------------------------------------------------------------------
@@ -397,7 +402,7 @@ def sort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, 
 @implements(np.argpartition, method="argpartition")
 def argpartition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> Any:
     only_defaults("argpartition", order=order)
-    _refuse_traced("argpartition", kth)
+    kth = _plain("argpartition", kth)
     a, axis = _flat_or(a, axis)
     return apply_primitive(prim.ARGPARTITION, (axis, tuple(np.ravel(kth).tolist())), a)
 

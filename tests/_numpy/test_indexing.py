@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -227,9 +228,23 @@ def test_indices_that_depend_on_x() -> None:
     np.testing.assert_array_equal(hoad.grad(g)(x), [0.0, 0.0, 1.0, 0.0])
 
 
-def test_plain_arrays_refuse_traced_indices() -> None:
-    with pytest.raises(hoad.TracedValueError, match=r"test_indexing\.py:\d+"):
-        hoad.grad(lambda x: np.ones(4)[x.astype(int)][0] * x[0])(V)
+def test_plain_arrays_take_traced_integers_and_booleans() -> None:
+    table, x = np.array([2.0, 3.0, 5.0, 7.0]), np.array([1.5, 0.5, 2.5])
+    programs: list[Callable[[Any], Any]] = [
+        lambda x: np.sum(table[x.astype(int)] * x),
+        lambda x: np.sum(table[:3][np.argsort(x)] * x),
+        lambda x: np.sum(table[:3][x > 1.0]) * x[0],
+    ]
+    for f in programs:
+        jitted = hoad.jit(hoad.value_and_grad(f))
+        for at in (x, x[::-1], x + 0.25, x):  # what is chosen is guarded
+            factor = [table[at.astype(int)], table[:3][np.argsort(at)], [np.sum(table[:3][at > 1.0]), 0.0, 0.0]]
+            value, slope = jitted(at)
+            assert value == f(at)
+            np.testing.assert_array_equal(slope, factor[programs.index(f)])
+
+
+def test_plain_arrays_refuse_traced_floats_as_indices() -> None:
     with pytest.raises(IndexError):
         hoad.grad(lambda x: V[x])(1.0)
 

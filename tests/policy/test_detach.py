@@ -192,8 +192,6 @@ ARRAYS: dict[str, tuple[F, str, str]] = {
     "np.ascontiguousarray": (lambda x: np.sum(np.ascontiguousarray(x)), ARRAY, NUMBER),
     "np.require": (lambda x: np.sum(np.require(x, float, "C")), ARRAY, NUMBER),
     "a[:] = x": (assigned_slice, ASSIGNED, NEW),
-    "index of a plain array": (lambda x: np.sum(np.ones(4)[x.astype(int)]), ARRAY, NUMBER),
-    "mask of a plain array": (lambda x: np.sum(np.ones(3)[x > 1]), ARRAY, NUMBER),
     "index of a list": (lambda x: [1.0, 2.0][x], INDEX, NUMBER),
     "range": (lambda x: float(len(range(x))), INDEX, NUMBER),
     "a += x": (plus_equals, WRITE, NEW),

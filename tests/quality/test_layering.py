@@ -27,7 +27,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("hoad/_program", "hoad/lowlevel.pxd"),
     ("hoad/_display", "hoad/_series", "hoad/rules"),
     ("hoad/_transform",),
-    ("hoad/_drivers", "hoad/_jit"),
+    ("hoad/_adopt", "hoad/_drivers", "hoad/_jit"),
     ("hoad/_inspect", "hoad/_symbolic", "hoad/check", "hoad/implicit.py", "hoad/ode"),
     ("hoad/__init__.py",),
     ("hoad/_demo",),

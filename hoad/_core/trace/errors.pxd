@@ -8,6 +8,7 @@ cdef bint is_alone(Graph graph)
 cdef object no_rule(str name, Graph graph, str method=*)
 cdef object cut_off(str what, str advice, Graph graph=*)
 cdef int check_branch(Graph graph) except -1
+cdef int check_kept(Graph graph) except -1
 cdef int check_swap() except -1
 cpdef object writes_into(str what)
 cpdef object not_writable()

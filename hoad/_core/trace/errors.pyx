@@ -87,6 +87,20 @@ cdef int check_branch(Graph graph) except -1:
     return 0
 
 
+cdef int check_kept(Graph graph) except -1:
+    """Raise in a derivative, where adopted code has found that a traced number equals a plain one that it keeps.
+
+    Beside that number they are not equal, and another branch is taken: what an earlier call has left in a cache would
+    be taken for a constant.
+    """
+    if not is_for_jit(graph):
+        raise TracedValueError(
+            f"== of a traced value and an equal plain one that adopted code keeps ({here()}): if that is a cache, the "
+            "derivative would be that of a constant. Clear it, make the object anew, or move the argument a little."
+        )
+    return 0
+
+
 cdef int check_swap() except -1:
     """Raise where compiled code puts a view into its array that was written to since the view was taken.
 

@@ -11,6 +11,7 @@ value that it represents, by its ``__class__``. ``type(x)`` cannot, so that hoad
 
 import numbers
 import operator
+import sys
 
 import numpy as np
 
@@ -23,8 +24,8 @@ from hoad._core.trace.writes cimport place_at
 from hoad._core.ops.eager cimport scalar_value
 from hoad._core.graph.primitive cimport INFO, primitive_of
 from hoad._core.trace.errors cimport (
-    PyThread_get_thread_ident, check_branch, check_same, check_swap, check_usable, cut_off, has_leaked, made_by_hand,
-    not_writable, unhashable, unpicklable,
+    PyThread_get_thread_ident, check_branch, check_kept, check_same, check_swap, check_usable, cut_off, has_leaked,
+    made_by_hand, not_writable, unhashable, unpicklable,
 )
 from hoad._core.graph.roots cimport DEEPEST, are_roots, has_root, may_be_root, smoothed
 from hoad._core.graph.tape cimport (
@@ -33,6 +34,8 @@ from hoad._core.graph.tape cimport (
     OP_LOGICAL_XOR, OP_MULTIPLY, OP_NEGATIVE, OP_NOT_EQUAL, OP_POWER, OP_REMAINDER, OP_SUBTRACT, OP_TRUNC,
     AbstractValue, Slot, aval_of, hold_aval, operand_aval, push_valued, release_aval,
 )
+from hoad._core.base.frame_globals import adopts, meets_kept
+
 from hoad._core.base.where cimport here
 
 cdef dict ADVICE
@@ -306,7 +309,10 @@ cdef class Traced:
         return operation(self, other, OP_GREATER_EQUAL, False)
 
     def __eq__(self, other):
-        return operation(self, other, OP_EQUAL, False)
+        found = operation(self, other, OP_EQUAL, False)
+        if type(found) is Scalar and (<Scalar>found).value and not is_traced(other) and meets_kept(sys._getframe()):
+            check_kept(self.graph)
+        return found
 
     def __ne__(self, other):
         return operation(self, other, OP_NOT_EQUAL, False)
@@ -478,15 +484,19 @@ cdef object unary(Scalar x, int op):
 
 
 cdef object logical(object x, object other, int op):
-    """&, | and ^, which are for booleans only."""
+    """&, | and ^, which are for booleans and integers only."""
     if not is_traced(other) and isinstance(other, TRUTHS):
         return binary(op, x, other)
-    if getattr(x, "dtype", None) != BOOL or getattr(other, "dtype", None) != BOOL:
-        raise DTypeError(
-            f"&, | and ^ of traced values need booleans on both sides ({here()}). Use np.logical_and and the like, "
-            "or compare first: (x > 0) & (x < 1)."
-        )
-    return binary(op, x, other)
+    if getattr(x, "dtype", None) == BOOL and getattr(other, "dtype", None) == BOOL:
+        return binary(op, x, other)
+    for operand in (x, other):
+        if not (type(operand) is int or getattr(operand, "dtype", FLOAT64).kind in "biu"):
+            raise DTypeError(
+                f"&, | and ^ of traced values need booleans or integers on both sides ({here()}). Use np.logical_and "
+                "and the like, or compare first: (x > 0) & (x < 1)."
+            )
+    return FUNCTIONS[np.bitwise_and if op == OP_LOGICAL_AND else np.bitwise_or if op == OP_LOGICAL_OR
+                     else np.bitwise_xor](x, other)
 
 
 # ---- arrays ---------------------------------------------------------------------------------------------------------
@@ -601,6 +611,8 @@ cdef class Array(Traced):
         return representing(record_call(primitive_of(OP_ABSOLUTE), None, (self,)), self.represents & OF_PYTHON)
 
     def __invert__(self):
+        if self.dtype.kind in "iu":
+            return FUNCTIONS[np.invert](self)
         if self.dtype != BOOL:
             raise DTypeError(
                 f"~ of a traced array of {self.dtype} ({here()}): only booleans can be inverted. Write -x, or "
@@ -857,17 +869,22 @@ cdef bint is_number(Array x) except -1:
 
 
 def as_plain_array(Array x, dtype=None, copy=None):
+    cdef AbstractValue aval = aval_of(x.aval)
     made = METHODS["__as_objects__"](x, dtype)
     if made is not None:
         return made
-    if aval_of(x.aval).ndim == 0 and aval_of(x.aval).dtype.kind == "c":
+    if aval.dtype.kind in "biu" or node_now(x) < 0:    # has no derivative, and is guarded
+        made = np.array(guard_value(x), dtype)
+        made.flags.writeable = False        # what compiled code would write here would be lost
+        return made
+    if aval.ndim == 0 and aval.dtype.kind == "c":
         raise cut_off("making a plain array of traced complex numbers",
                       "Write np.array([...], like=x), of any traced x, or np.stack([...]), or take hoad.value(x) if "
                       "plain numbers are meant.", x.graph)
-    raise cut_off("making a plain array of a traced one (np.asarray, assignment into an ndarray, a function "
-                  "outside NumPy's dispatch)",
-                  "Write np.asarray(x, like=x); build arrays with np.stack, np.concatenate or np.where instead of "
-                  "assigning into a plain one; or take hoad.value(x) if plain numbers are meant.", x.graph)
+    raise cut_off("making a plain array of a traced one (np.asarray, a.dot(x), assignment into an ndarray, a "
+                  "function outside NumPy's dispatch)",
+                  "Write np.asarray(x, like=x), or a @ x; build arrays with np.stack, np.concatenate or np.where "
+                  "instead of assigning into a plain one; or take hoad.value(x) if plain numbers are meant.", x.graph)
 
 
 cdef class Method:
@@ -893,6 +910,8 @@ cdef object called(object implementation, tuple args, dict kwargs):
 cdef object method(object owner, str name):
     cdef object implementation = METHODS.get(name)
     if implementation is None:
+        if name == "flags" and adopts():        # any memory that has the shape will do
+            return np.empty(owner.shape, owner.dtype).flags
         if not name.startswith("_") and (hasattr(ndarray, name) or hasattr(owner.__class__, name)):
             instead = ADVICE.get(f"np.{name}", "Use the NumPy functions that have one.")
             raise NoMethodError(

@@ -168,8 +168,8 @@ cpdef Array copy_of(Array x):
 
 
 def constant_like(x, value):
-    """A traced array of the recording of `x`, to be written to, that holds a plain array."""
-    cdef Graph graph = graph_of(x)
+    """A traced array of a recording, or that of `x`, to be written to, that holds a plain array."""
+    cdef Graph graph = x if isinstance(x, Graph) else graph_of(x)
     cdef int32_t operand = graph.const_object(value)
     cdef Array made = new_array(graph, operand, intern_aval(value.dtype, value.shape).number)
     made.buffer = Buffer(graph, operand, made.aval, is_blank(value))

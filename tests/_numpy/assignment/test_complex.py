@@ -95,15 +95,14 @@ def in_place(arrays: list[Any], rng: Rng) -> None:
 
 def copied(arrays: list[Any], rng: Rng) -> None:
     a = one(arrays, rng)
-    makes: list[Callable[[], Any]] = [
-        lambda: a.copy(),
+    makes: list[Callable[[], Any]] = [lambda: a.copy(), lambda: np.zeros_like(a, complex)]
+    makes += [
         lambda: 0.5 * np.conj(a),
         lambda: a * 0.5j,
         lambda: a.astype(complex),
-        lambda: np.zeros_like(a, complex),
         lambda: a.real * 0.5,
     ]
-    arrays.append(makes[rng.integers(len(makes))]())
+    arrays.append(makes[rng.integers(len(makes) if a.ndim else 2)]())  # others give numbers, which are not written to
 
 
 OPERATIONS = {f.__name__: f for f in (look, part, assign, assign_part, in_place, copied)}

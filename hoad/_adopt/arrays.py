@@ -1,0 +1,184 @@
+"""What adopted code finds in the place of the module `numpy`: functions that make arrays of traced values, too."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from hoad._adopt.modules import replace
+from hoad._core.base.frame_globals import call_instead, called_instead, writes_items
+from hoad._core.trace.coerce import holds_traced
+from hoad._core.trace.context import running
+from hoad._core.trace.traced import FUNCTIONS, MAKERS, is_traced, representing_as
+from hoad._numpy.creation import started
+
+# Of what they are given.
+OF_ITEMS = (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray, np.require, np.fromiter)
+# Arrays that may be filled with traced values; and others, which are if the code that asks for one assigns to items.
+TO_BE_FILLED = (np.zeros, np.empty, np.zeros_like, np.empty_like)
+TO_BE_CHANGED = (np.ones, np.full, np.eye, np.identity, np.ones_like, np.full_like)
+NARROW = 1e-9  # a tolerance that nothing but the same number passes
+CLASSES = (np.float64, np.float32, np.complex128, np.int64, np.int32, np.bool_)
+
+
+def traced_in(x: Any) -> Any:
+    """The first traced value in nested lists and tuples, or None."""
+    if is_traced(x):
+        return x
+    if isinstance(x, (list, tuple)):
+        return next((found for item in x if (found := traced_in(item)) is not None), None)
+    if isinstance(x, np.ndarray) and x.dtype == object:
+        return traced_in(x.ravel().tolist())
+    return None
+
+
+def _of_items(function: Any) -> Callable[..., Any]:
+    """A function like `np.asarray`, of nested lists of numbers and traced values, too."""
+    maker = MAKERS[function]
+
+    @functools.wraps(function)
+    def make(*args: Any, **kwargs: Any) -> Any:
+        x = args[0] if args else next(iter(kwargs.values()), None)
+        if kwargs.get("like") is None and (is_traced(x) or holds_traced(x)):
+            kwargs.pop("like", None)
+            return maker(traced_in(x), *args, **kwargs)
+        made = function(*args, **kwargs)
+        return _written_to(made, sys._getframe(1)) if function is np.array else made
+
+    return make
+
+
+def _to_be_filled(function: Any, always: bool) -> Callable[..., Any]:
+    """A function like `np.zeros`, whose array traced values may be written to while a recording is made."""
+
+    @functools.wraps(function)
+    def make(*args: Any, **kwargs: Any) -> Any:
+        fill_value = kwargs.get("fill_value", args[1] if len(args) > 1 else None)
+        if function is np.full and holds_traced(fill_value):
+            kwargs.pop("like", None)
+            return MAKERS[np.full](traced_in(fill_value), *args, **kwargs)
+        if function is np.full_like and holds_traced(fill_value):
+            return FUNCTIONS[np.full_like](*args, **kwargs)
+        made = function(*args, **kwargs)
+        return _written_to(made, None if always else sys._getframe(1))
+
+    return make
+
+
+def _written_to(made: Any, frame: types.FrameType | None) -> Any:
+    """A plain array as one that traced values can be written to, if it is of floats, and code of the frame writes."""
+    graph = running()
+    plain = type(made) is np.ndarray and made.dtype.kind in "fc"
+    if graph is None or not plain or not (frame is None or writes_items(frame)):
+        return made
+    return started(graph, made)
+
+
+def _of_arrays(function: Any) -> Callable[..., Any]:
+    """A function of arrays, which may be nested lists of numbers and traced values."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return function(*[_as_array(x) if type(x) in (list, tuple) else x for x in args], **kwargs)
+
+    return call
+
+
+def _as_array(x: Any) -> Any:
+    """Nested lists with traced values in them as an array; others as they are."""
+    like = traced_in(x)
+    return x if like is None else np.asarray(x, like=like)
+
+
+def _beside(function: Any) -> Callable[..., Any]:
+    """A comparison that an equal plain value does not pass, beside which it is not equal.
+
+    It is one that code keeps from an earlier call, with what it computed then: a constant, with derivative zero.
+    """
+
+    @functools.wraps(function)
+    def compare(a: Any, b: Any, *args: Any, **kwargs: Any) -> Any:
+        found = function(a, b, *args, **kwargs)
+        if is_traced(a) == is_traced(b) or not np.all(found):
+            return found
+        margins = dict(zip(("rtol", "atol"), args, strict=False)) | kwargs
+        is_narrow = margins.get("rtol", 1e-5) < NARROW and margins.get("atol", 0.0) < NARROW
+        return False if is_narrow or function is np.array_equal else found
+
+    return compare
+
+
+class Concatenator:
+    """`np.r_` or `np.c_`, of traced values, too."""
+
+    def __init__(self, plain: Any, joined: Callable[..., Any]) -> None:
+        self.plain = plain
+        self.joined = joined
+
+    def __getitem__(self, key: Any) -> Any:
+        parts = key if isinstance(key, tuple) else (key,)
+        if not holds_traced(parts):
+            return self.plain[key]
+        return self.joined([self.plain[k] if isinstance(k, slice) else k for k in parts])
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.plain, name)
+
+
+def _rows(parts: list[Any]) -> Any:
+    return np.concatenate([_with_axes(x) for x in parts])
+
+
+def _with_axes(x: Any) -> Any:
+    return np.atleast_1d(_as_array(x))
+
+
+def _columns(parts: list[Any]) -> Any:
+    columns = [_with_axes(x) for x in parts]
+    return np.concatenate([x[:, None] if x.ndim == 1 else x for x in columns], axis=-1)
+
+
+class _Numpy(types.ModuleType):
+    """The module, with what differs in it; classes are themselves unless code calls them."""
+
+    def __getattr__(self, name: str) -> Any:  # of parts that NumPy loads when they are asked for
+        return getattr(np, name)
+
+
+def _numbers(cls: type[np.generic]) -> Callable[..., Any]:
+    """What code calls that calls a class of numbers: of an array, NumPy makes an array of such numbers."""
+
+    def convert(x: Any = 0.0, *args: Any) -> Any:
+        if not is_traced(x):
+            return cls(x, *args)
+        made = x.astype(cls)
+        if made.dtype.kind in "iu":
+            return cls(np.asarray(made))
+        return representing_as(made, cls(0)) if made.ndim == 0 else made
+
+    return convert
+
+
+def _class_attribute(cls: type) -> Any:
+    return property(lambda self: called_instead(cls, sys._getframe(1)))
+
+
+def declare() -> None:
+    others: list[tuple[Any, Any]] = [(function, _of_items(function)) for function in OF_ITEMS]
+    others += [(function, _to_be_filled(function, True)) for function in TO_BE_FILLED]
+    others += [(function, _to_be_filled(function, False)) for function in TO_BE_CHANGED]
+    others += [(function, _beside(function)) for function in (np.allclose, np.array_equal)]
+    others += [(np.r_, Concatenator(np.r_, _rows)), (np.c_, Concatenator(np.c_, _columns))]
+    for part in (np.linalg, np.fft):
+        functions = [x for x in vars(part).values() if callable(x) and not isinstance(x, type)]
+        others.append((part, replace(part, [(x, _of_arrays(x)) for x in functions])))
+    for cls in CLASSES:
+        call_instead(cls, _numbers(cls))
+        for name in [name for name, value in vars(np).items() if value is cls]:
+            setattr(_Numpy, name, _class_attribute(cls))
+    replace(np, others, _Numpy)

@@ -1,0 +1,77 @@
+"""What adopted code finds in the place of Python's conversions: `float(x)`, `int(x)`, `complex(x)`, `type(x)`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from hoad._core.base.frame_globals import Apart, call_instead, found_for, import_with, stand_in
+from hoad._core.base.where import here
+from hoad._core.trace.traced import is_traced, plain_value, representing_as
+
+
+def _converting(cls: type, convert: Callable[..., Any]) -> Callable[..., Any]:
+    """What code calls that calls a class, to make a number of something."""
+
+    def either(*args: Any, **kwargs: Any) -> Any:
+        return (convert if any(map(is_traced, args)) else cls)(*args, **kwargs)
+
+    return either
+
+
+def number_of(x: Any, like: Any) -> Any:
+    """The traced number in a traced value of one item, which represents a number of the class of `like`."""
+    if x.ndim:
+        float(np.zeros(x.shape))  # raises unless NumPy takes such an array for a number
+        x = np.reshape(x, ())
+    return representing_as(x[()], like)
+
+
+def as_float(x: Any) -> Any:
+    if x.dtype.kind == "c":
+        raise TypeError(f"float() takes no complex number ({here()}): take x.real.")
+    return number_of(x if x.dtype == np.float64 else x.astype(np.float64), 0.0)
+
+
+def as_complex(x: Any = 0.0, y: Any = 0.0) -> Any:
+    return number_of(x + 1j * y, 0j)
+
+
+def as_int(x: Any) -> int:
+    """The integer part of a traced value, guarded: it has no derivative, and Python decides by it."""
+    x = number_of(x, 0.0)
+    if x.dtype.kind in "iu":
+        return int(x.__index__())
+    whole = int(plain_value(x))
+    if not np.trunc(x) == whole:
+        raise ValueError(f"int() of {plain_value(x)} ({here()}).")
+    return whole
+
+
+def rounded(x: Any, ndigits: int | None = None) -> Any:
+    if not is_traced(x) or ndigits is not None:
+        return round(x, ndigits)
+    whole = round(float(plain_value(x)))
+    if not np.rint(x) == whole:
+        raise ValueError(f"round() of {plain_value(x)} ({here()}).")
+    return whole
+
+
+def class_of(x: Any) -> type:
+    cls: type = x.__class__
+    return cls
+
+
+def imported(*args: Any, **kwargs: Any) -> Any:
+    """``__import__``, for code that imports while it runs: what a module does then is not adopted."""
+    with Apart():
+        return found_for(__import__(*args, **kwargs))
+
+
+def declare() -> None:
+    for cls, convert in ((float, as_float), (int, as_int), (complex, as_complex), (type, class_of)):
+        call_instead(cls, _converting(cls, convert))
+    stand_in(round, rounded)
+    import_with(imported)

@@ -1,0 +1,443 @@
+"""Functions that find other values under the names of their globals, for as long as they are adopted.
+
+The interpreter asks for each frame, before it is evaluated, where its globals are (PEP 523). The functions, their
+modules and classes stay as they are: only the frames of this thread see other values, and whatever reaches a function
+(a method of a class, a callback of C, a closure) reaches it adopted.
+"""
+
+import builtins
+import dis
+import os
+import sys
+import types
+from opcode import opmap
+
+cimport cython
+
+from cpython.dict cimport PyDict_GetItemWithError, PyDict_SetItem, PyDict_Size
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF
+
+from hoad._core.base.where cimport Origin, origin_of
+
+from hoad.errors import ArgumentError
+
+cdef extern from "frame_globals.h":
+    ctypedef struct FramePlaces:
+        PyObject* code
+        PyObject* globals
+        PyObject* builtins
+        PyObject* function
+        int calls
+        int writes
+    ctypedef void (*PrepareFrame)(FramePlaces* places) noexcept
+    ctypedef void (*FinishFrame)(PyObject* globals) noexcept
+    PrepareFrame frame_globals_prepare
+    FinishFrame frame_globals_finish
+    PyObject* frame_globals_scope
+    int frame_globals_depth
+    PyObject* frame_globals_begin(PyObject* scope) noexcept
+    void frame_globals_end(PyObject* before) noexcept
+    Py_ssize_t PyUnstable_Eval_RequestCodeExtraIndex(void (*free)(void*)) except -1
+    int PyUnstable_Code_GetExtra(PyObject* code, Py_ssize_t index, void** extra) except -1
+    int PyUnstable_Code_SetExtra(PyObject* code, Py_ssize_t index, void* extra) except -1
+
+cdef extern from "Python.h":
+    ctypedef struct PyFrameObject
+    PyFrameObject* PyEval_GetFrame() noexcept
+    PyObject* PyFunction_GetClosure(PyObject* function) noexcept
+    int VERSION "PY_VERSION_HEX"
+    void PyErr_Fetch(PyObject**, PyObject**, PyObject**) noexcept
+    void PyErr_Restore(PyObject*, PyObject*, PyObject*) noexcept
+    int CO_OPTIMIZED
+
+# What to do with code, as is kept in it; 0 is unknown.
+cdef enum Treatment:
+    LEFT = 1            # of hoad, NumPy, the standard library: it is evaluated as it is, and what it calls is adopted
+    APART               # a module: what runs while it is imported is not adopted
+    BODY                # of a class: the functions that it makes find the globals of its module
+    ADOPTED
+    WRITES              # adopted, and it assigns to globals
+
+cdef Py_ssize_t EXTRA = PyUnstable_Eval_RequestCodeExtraIndex(NULL)
+# Value -> what is found in its place: (the value, which stays alive with it; the other), by the value's address.
+cdef dict STAND_INS = {}
+cdef dict CALLED = {}           # the same of classes, for code that calls them
+cdef dict ADOPTED_GLOBALS = {}  # address of the globals of a module -> what is found in them
+cdef dict BUILTINS = dict(vars(builtins))       # with the `__import__` of what is adopted
+cdef dict ORIGINALS = {}        # the other way round
+# What compiled code reads in the globals of a frame: imports, warnings.
+cdef tuple OF_MODULES = ("__name__", "__package__", "__spec__", "__loader__", "__file__", "__path__", "__builtins__")
+cdef int LOAD_GLOBAL = opmap["LOAD_GLOBAL"], LOAD_ATTR = opmap["LOAD_ATTR"], LOAD_METHOD = opmap.get("LOAD_METHOD", -1)
+cdef int PUSH_NULL = opmap.get("PUSH_NULL", -1)
+cdef int STORE_GLOBAL = opmap["STORE_GLOBAL"], DELETE_GLOBAL = opmap["DELETE_GLOBAL"]
+cdef frozenset STORES = frozenset([opmap[name] for name in ("STORE_SUBSCR", "STORE_SLICE") if name in opmap])
+cdef int COMPARE_OP = opmap["COMPARE_OP"]
+cdef frozenset LITERALS = frozenset([opmap[name] for name in ("LOAD_CONST", "LOAD_SMALL_INT") if name in opmap])
+cdef frozenset WRITERS = frozenset(["copyto", "fill", "place", "put", "putmask", "put_along_axis", "fill_diagonal"])
+cdef str SCIPYS = f"{os.sep}scipy{os.sep}"
+
+
+def stand_in(value, other):
+    """Let adopted code find another value in the place of one."""
+    STAND_INS[<size_t><PyObject*>value] = (value, other)
+    ORIGINALS[<size_t><PyObject*>other] = value
+
+
+def call_instead(cls, function):
+    """Let adopted code that calls a class call a function; everywhere else the class is itself."""
+    CALLED[<size_t><PyObject*>cls] = (cls, function)
+
+
+def import_with(function):
+    """Let `import` in adopted code call this function in the place of `__import__`."""
+    BUILTINS["__import__"] = function
+
+
+cpdef object found_for(value):
+    """What adopted code finds in the place of a value."""
+    cdef PyObject* held = PyDict_GetItemWithError(STAND_INS, <size_t><PyObject*>value)
+    return value if held == NULL else (<tuple>held)[1]
+
+
+cdef object found_in(value):
+    """The same for the value of a global name, which the instruction that runs loads."""
+    cdef PyObject* held
+    cdef object key = <size_t><PyObject*>value
+    if isinstance(value, type):
+        held = PyDict_GetItemWithError(CALLED, key)
+        if held != NULL and loads_to_call(<object>PyEval_GetFrame()):
+            return (<tuple>held)[1]
+        return value
+    held = PyDict_GetItemWithError(STAND_INS, key)
+    return value if held == NULL else (<tuple>held)[1]
+
+
+def called_instead(cls, frame):
+    """What code that runs in a frame finds in the place of a class, which is an attribute that it loads."""
+    return CALLED[<size_t><PyObject*>cls][1] if loads_to_call(frame) else cls
+
+
+cdef bint loads_to_call(frame) except -1:
+    """Whether what the running instruction of a frame loads is called."""
+    cdef bytes code = frame.f_code.co_code
+    cdef int at = frame.f_lasti
+    cdef int op = code[at]
+    if op == LOAD_METHOD:
+        return True
+    if op == LOAD_GLOBAL:
+        return code[at + 1] & 1 if VERSION >= 0x030B0000 else at in calls_in(frame.f_code)
+    if op != LOAD_ATTR or VERSION < 0x030B0000:
+        return False
+    if VERSION >= 0x030C0000 and code[at + 1] & 1:
+        return True
+    after, before = beside(code, at, 2), beside(code, at, -2)
+    if code[after] == LOAD_ATTR or code[after] == LOAD_METHOD:      # of something in what is loaded
+        return False
+    return (code[after] == PUSH_NULL or (code[before] == LOAD_GLOBAL and code[before + 1] & 1)
+            or code[beside(code, before, -2)] == PUSH_NULL)
+
+
+cdef int beside(bytes code, int at, int step) except -1:
+    """Where the instruction after another one, or before it, stands."""
+    at += step
+    while 0 < at < len(code) - 2 and code[at] == 0:     # caches
+        at += step
+    return max(at, 0)
+
+
+cdef class AdoptedGlobals(dict):
+    """The globals of a module as adopted code finds them; what that writes is written to the module."""
+
+    cdef dict original
+    cdef Py_ssize_t own     # how many entries there are that compiled code reads here
+
+    def __getitem__(self, name):
+        cdef PyObject* found
+        if PyDict_Size(self) != self.own:
+            self.write_through()
+        found = PyDict_GetItemWithError(self.original, name)
+        if found == NULL:
+            found = PyDict_GetItemWithError(BUILTINS, name)
+        if found == NULL:
+            raise KeyError(name)
+        return found_in(<object>found)
+
+    def __setitem__(self, name, value):
+        self.original[name] = value
+
+    def __delitem__(self, name):
+        del self.original[name]
+
+    def __contains__(self, name):
+        return name in self.original
+
+    def __iter__(self):
+        return iter(self.original)
+
+    def __len__(self):
+        return len(self.original)
+
+    def get(self, name, default=None):
+        return self.original.get(name, default)
+
+    def keys(self):
+        return self.original.keys()
+
+    def values(self):
+        return self.original.values()
+
+    def items(self):
+        return self.original.items()
+
+    cdef int write_through(self) except -1:
+        """Write to the module what STORE_GLOBAL, which knows dicts only, has put here."""
+        for name, value in list(dict.items(self)):
+            if name not in OF_MODULES:
+                self.original[name] = ORIGINALS.get(<size_t><PyObject*>value, value)
+                dict.__delitem__(self, name)
+        self.own = PyDict_Size(self)
+        return 0
+
+
+cdef AdoptedGlobals adopted_globals(dict original):
+    """What is found in the globals of a module."""
+    cdef AdoptedGlobals made
+    cdef object key = <size_t><PyObject*>original
+    cdef PyObject* found = PyDict_GetItemWithError(ADOPTED_GLOBALS, key)
+    if found != NULL:
+        return <AdoptedGlobals>found
+    made = AdoptedGlobals()
+    made.original = original
+    for name in OF_MODULES:
+        if name in original:
+            PyDict_SetItem(made, name, original[name])
+    made.own = PyDict_Size(made)
+    ADOPTED_GLOBALS[key] = made
+    return made
+
+
+# ---- code -----------------------------------------------------------------------------------------------------------
+
+cdef int treatment_of(object code) except -1:
+    """What to do with code that is met for the first time."""
+    cdef int origin
+    if code.co_name == "<module>":
+        return Treatment.APART
+    origin = origin_of(code.co_filename)
+    if not (origin == Origin.USERS or (origin == Origin.SCIPYS and SCIPYS in code.co_filename)):
+        return Treatment.LEFT
+    if not code.co_flags & CO_OPTIMIZED:
+        return Treatment.BODY
+    return adopted_code(code.co_code)
+
+
+cdef int adopted_code(bytes instructions) except -1:
+    """The same for a function's instructions."""
+    cdef Py_ssize_t k
+    cdef int found = Treatment.ADOPTED
+    for k in range(0, len(instructions), 2):
+        if instructions[k] == DELETE_GLOBAL:
+            return Treatment.LEFT
+        if instructions[k] == STORE_GLOBAL:
+            found = Treatment.WRITES
+    return found
+
+
+cdef dict CALLS = {}        # code -> where it loads a global that it calls
+
+
+cdef frozenset calls_in(code):
+    """Where code loads a global that it calls, by the depth of the stack that the call takes it from."""
+    cdef list instructions
+    cdef int depth
+    if id(code) not in CALLS:
+        found = set()
+        instructions = list(dis.get_instructions(code))
+        for k, load in enumerate(instructions):
+            if load.opname == "LOAD_GLOBAL":
+                depth = 0
+                for x in instructions[k + 1:]:
+                    if x.opname.startswith("CALL_FUNCTION") and depth == x.arg + (x.opname == "CALL_FUNCTION_KW"):
+                        found.add(load.offset)
+                    depth += dis.stack_effect(x.opcode, x.arg)
+                    if depth < 0 or "JUMP" in x.opname or found and load.offset in found:
+                        break
+        CALLS[id(code)] = (code, frozenset(found))
+    return CALLS[id(code)][1]
+
+
+def meets_kept(frame):
+    """Whether adopted code compares, in a frame, with something that is not a number in the code itself."""
+    cdef bytes code
+    cdef int at, before
+    if frame_globals_depth <= 0 or type(frame.f_globals) is not AdoptedGlobals:
+        return False
+    code, at = frame.f_code.co_code, frame.f_lasti
+    if code[at] != COMPARE_OP:
+        return False
+    before = beside(code, at, -2)
+    return code[before] not in LITERALS and code[beside(code, before, -2)] not in LITERALS
+
+
+def writes_items(frame):
+    """Whether the code of a frame, or of the one that called it, writes to items of arrays."""
+    for _ in range(2):
+        if frame is None:
+            return False
+        code = frame.f_code
+        if not (STORES.isdisjoint(code.co_code[::2]) and WRITERS.isdisjoint(code.co_names)):
+            return True
+        frame = frame.f_back
+    return False
+
+
+# ---- frames ---------------------------------------------------------------------------------------------------------
+
+cdef void prepare(FramePlaces* places) noexcept:
+    """Show a frame the globals that adopted code finds."""
+    cdef void* extra = NULL
+    PyUnstable_Code_GetExtra(places.code, EXTRA, &extra)
+    cdef int how = <int><size_t>extra
+    if how == 0:
+        how = treatment_of(<object>places.code)
+        PyUnstable_Code_SetExtra(places.code, EXTRA, <void*><size_t>how)
+    if how == Treatment.LEFT:
+        return
+    if how == Treatment.APART:
+        places.calls = False
+    elif how == Treatment.BODY:
+        if type(<object>places.globals) is AdoptedGlobals:
+            places.globals = <PyObject*>(<AdoptedGlobals>places.globals).original
+    elif type(<object>places.globals) is AdoptedGlobals or is_adopted(<dict>places.globals):
+        adopt(places, how)
+
+
+cdef int adopt(FramePlaces* places, int how) except -1:
+    cdef AdoptedGlobals found
+    if type(<object>places.globals) is dict:
+        found = adopted_globals(<dict>places.globals)
+        places.globals = <PyObject*>found       # which is never let go
+    places.builtins = <PyObject*>BUILTINS
+    places.writes = how == Treatment.WRITES
+    if places.function != NULL and PyFunction_GetClosure(places.function) != NULL:
+        places.function = with_other_variables(places.function)
+    return 0
+
+
+cdef bint is_adopted(dict space) except -1:
+    """Whether a module belongs to one of the packages that this thread adopts."""
+    cdef str name
+    if frame_globals_scope == NULL:
+        return True
+    name = space.get("__name__") or ""
+    for package in <tuple>frame_globals_scope:
+        if name == package or name.startswith(package + "."):
+            return True
+    return False
+
+
+cdef PyObject* with_other_variables(PyObject* place) except NULL:
+    """A function whose free variables hold what adopted code finds in the place of what they hold."""
+    cdef object function = <object>place
+    cdef list cells = None
+    cdef Py_ssize_t k
+    for k, cell in enumerate(function.__closure__):
+        try:
+            held = cell.cell_contents
+        except ValueError:
+            continue
+        found = found_for(held)
+        if found is not held:
+            if cells is None:
+                cells = list(function.__closure__)
+            cells[k] = types.CellType(found)
+    if cells is None:
+        return place
+    made = types.FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__,
+                              tuple(cells))
+    Py_INCREF(made)
+    return <PyObject*>made
+
+
+cdef void finish(PyObject* space) noexcept:
+    """Write to the module what a frame has assigned to globals, whatever it raised."""
+    cdef PyObject* kind
+    cdef PyObject* error
+    cdef PyObject* trace
+    PyErr_Fetch(&kind, &error, &trace)
+    (<AdoptedGlobals>space).write_through()
+    PyErr_Restore(kind, error, trace)
+
+
+frame_globals_prepare = prepare
+frame_globals_finish = finish
+
+
+cdef bint FITS = False
+
+
+cdef int check_fit() except -1:
+    """Raise unless this interpreter's frames are those that are known here, by a function that finds another value."""
+    global FITS
+    value, other = object(), object()
+    version = sys.version_info[:2]
+    if sys.implementation.name != "cpython" or not (3, 10) <= version <= (3, 14):
+        raise ArgumentError(
+            f"adopt needs CPython 3.10 to 3.14, not {sys.implementation.name} {sys.version.split()[0]}.")
+    FITS = True
+    stand_in(value, other)
+    probe = eval("lambda: value", {"value": value})
+    with Adopting():
+        FITS = probe() is other
+    del STAND_INS[<size_t><PyObject*>value], ORIGINALS[<size_t><PyObject*>other]
+    if not FITS:
+        raise ArgumentError("adopt cannot show functions other values: another tool evaluates frames in this process.")
+    return 0
+
+
+# ---- threads --------------------------------------------------------------------------------------------------------
+
+@cython.final
+cdef class Adopting:
+    """While it is entered, this thread adopts: all code but that of libraries, or the code of some packages."""
+
+    cdef tuple packages
+    cdef PyObject* before
+
+    def __init__(self, tuple packages=None):
+        if not FITS:
+            check_fit()
+        self.packages = packages
+
+    def __enter__(self):
+        self.before = frame_globals_begin(NULL if self.packages is None else <PyObject*>self.packages)
+        return self
+
+    def __exit__(self, *_):
+        frame_globals_end(self.before)
+
+
+@cython.final
+cdef class Apart:
+    """While it is entered, this thread does not adopt."""
+
+    cdef int depth
+
+    def __enter__(self):
+        self.depth = frame_globals_depth
+        set_depth(0)
+        return self
+
+    def __exit__(self, *_):
+        set_depth(self.depth)
+
+
+cdef void set_depth(int depth) noexcept:
+    global frame_globals_depth
+    frame_globals_depth = depth
+
+
+def adopts():
+    """Whether this thread adopts here."""
+    return frame_globals_depth > 0

@@ -1,0 +1,230 @@
+"""What is adopted while a function runs, and what is not: names, threads, packages, generators; nothing is changed."""
+
+from __future__ import annotations
+
+import math
+import struct
+import sys
+import threading
+import types
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hoad
+
+X = np.array([0.3, 0.7, 1.6])
+
+
+def helper(x: Any) -> Any:
+    return math.sin(x)
+
+
+def is_adopted() -> bool:
+    return type(math.sin) is types.FunctionType
+
+
+def closed_over() -> Any:
+    import math
+
+    return lambda x: math.sin(x)
+
+
+CLOSED = closed_over()
+
+
+def close(found: Any, expected: Any) -> None:
+    np.testing.assert_allclose(found, expected, rtol=1e-13)
+
+
+def test_nothing_is_changed() -> None:
+    modules = (math, np, np.linalg, sys.modules[__name__])
+    before = [dict(vars(module)) for module in modules]
+    function = helper.__code__, helper.__globals__, CLOSED.__closure__
+    for f in (helper, CLOSED):
+        close(hoad.grad(hoad.adopt(f))(0.4), math.cos(0.4))
+        with pytest.raises(hoad.TracedValueError):
+            hoad.grad(f)(0.4)
+    assert function == (helper.__code__, helper.__globals__, CLOSED.__closure__)
+    for module, names in zip(modules, before, strict=True):
+        assert names.keys() == vars(module).keys()
+        assert all(names[name] is value for name, value in vars(module).items())
+
+
+def test_only_this_call_is_adopted() -> None:
+    assert not is_adopted()
+    assert hoad.adopt(is_adopted)()
+    assert not is_adopted()
+    with pytest.raises(ZeroDivisionError):
+        hoad.adopt(lambda: 1 / 0)()
+    assert not is_adopted()
+    assert hoad.adopt(lambda: hoad.adopt(is_adopted)() and is_adopted())()
+
+
+def test_other_threads_see_nothing() -> None:
+    seen: list[bool] = []
+    inside, done = threading.Event(), threading.Event()
+
+    def look() -> None:
+        inside.wait()
+        seen.append(is_adopted())
+        done.set()
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    hoad.adopt(lambda: (inside.set(), done.wait()))()
+    thread.join()
+    assert seen == [False]
+
+
+def test_threads_adopt_side_by_side() -> None:
+    seen: list[Any] = []
+    threads = [
+        threading.Thread(target=lambda x=x: seen.append(hoad.grad(hoad.adopt(helper))(x) - math.cos(x)))
+        for x in np.linspace(0.0, 1.0, 16).tolist()
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    close(1.0 + np.array(seen), np.ones(16))
+    assert not is_adopted()
+
+
+def test_packages() -> None:
+    def of_this(x: Any) -> Any:
+        with hoad.adopting(__name__):
+            return helper(x)
+
+    def of_others(x: Any) -> Any:
+        with hoad.adopting("packaging", "nothing.of_this"):
+            return helper(x)
+
+    def of_all(x: Any) -> Any:
+        with hoad.adopting():
+            return helper(x)
+
+    close(hoad.grad(of_this)(0.4), math.cos(0.4))
+    close(hoad.grad(of_all)(0.4), math.cos(0.4))
+    with pytest.raises(hoad.TracedValueError, match="float"):
+        hoad.grad(of_others)(0.4)
+
+
+def test_arguments() -> None:
+    with pytest.raises(hoad.ArgumentError, match="names of packages, not module"):
+        hoad.adopting(math)  # type: ignore[arg-type]
+    with pytest.raises(hoad.ArgumentError):
+        hoad.adopt(3)  # type: ignore[arg-type]
+
+
+COUNT = 0
+
+
+def counting(x: Any) -> Any:
+    global COUNT, LOADED
+    import math as LOADED
+
+    COUNT = COUNT + 1
+    return LOADED.sin(x) * count()
+
+
+def count() -> int:
+    return globals()["COUNT"] if "COUNT" in globals() else -1
+
+
+def failing(x: Any) -> Any:
+    global COUNT
+    COUNT = 77
+    raise ZeroDivisionError
+
+
+def test_globals_are_written() -> None:
+    global COUNT
+    COUNT = 0
+    close(hoad.adopt(counting)(0.4), math.sin(0.4))
+    assert COUNT == 1
+    assert globals()["LOADED"] is math
+    close(hoad.grad(hoad.adopt(counting))(0.4), 2 * math.cos(0.4))
+    with pytest.raises(ZeroDivisionError):
+        hoad.adopt(failing)(0.4)
+    assert COUNT == 77
+
+
+def test_what_a_generator_does_later() -> None:
+    """Its frame is adopted, and what that calls is not."""
+
+    def each(x: Any) -> Iterator[Any]:
+        yield math.sin(x)
+        yield is_adopted()
+
+    assert list(hoad.adopt(each)(0.4)) == [math.sin(0.4), False]
+
+
+def test_drivers_and_loops() -> None:
+    close(hoad.vmap(hoad.adopt(helper))(X), np.sin(X))
+    close(hoad.adopt(hoad.grad(helper))(0.4), math.cos(0.4))
+    close(hoad.adopt(hoad.jit(hoad.grad(helper)))(0.4), math.cos(0.4))
+    step = hoad.adopt(lambda carry, x: (math.sin(carry) + x, carry))
+    same = lambda carry, x: (np.sin(carry) + x, carry)  # noqa: E731
+    close(*[hoad.grad(lambda x, f=f: hoad.scan(f, x, X)[0])(0.4) for f in (step, same)])
+    close(hoad.derivatives(hoad.adopt(helper), 4)(0.4), hoad.derivatives(np.sin, 4)(0.4))
+
+
+def test_compiled_code_raises() -> None:
+    with pytest.raises((hoad.TracedValueError, struct.error)):
+        hoad.grad(hoad.adopt(lambda x: struct.unpack("d", struct.pack("d", x))[0]))(0.4)
+    with pytest.raises(hoad.TracedValueError, match=r"a\.dot\(x\).*test_frames\.py:\d+.*Write np.asarray.*a @ x"):
+        hoad.grad(hoad.adopt(lambda x: np.linspace(0.0, 1.0, 3).dot(x)))(X)
+
+
+class Cache:
+    last: Any = None
+
+    def of(self, x: Any) -> Any:
+        if self.last is None or not np.allclose(x, self.last, rtol=1e-14):
+            self.last, self.found = x, math.exp(x)
+        return self.found
+
+
+def test_an_object_that_keeps_a_traced_value_raises() -> None:
+    cache = Cache()
+    close(hoad.grad(hoad.adopt(cache.of))(0.4), math.exp(0.4))
+    for f in (cache.of, hoad.grad(hoad.adopt(cache.of))):
+        with pytest.raises(hoad.TracedValueError, match="after the function it belongs to had returned"):
+            f(0.4)
+
+
+def test_a_cache_of_a_number_is_not_taken_for_a_constant() -> None:
+    cache = Cache()
+    cache.of(0.4)
+    close(hoad.grad(hoad.adopt(cache.of))(0.4), math.exp(0.4))
+    cache = Cache()
+    cache.of(X[0])
+    close(hoad.grad(hoad.adopt(lambda x: cache.of(x[0])))(X), [math.exp(X[0]), 0.0, 0.0])
+
+
+class Equal(Cache):
+    def of(self, x: Any) -> Any:
+        if x == self.last:
+            return self.found
+        self.last, self.found = x, math.exp(x)
+        return self.found
+
+
+def test_an_equal_number_that_is_kept_raises() -> None:
+    cache = Equal()
+    assert cache.of(0.4) == math.exp(0.4)
+    f = hoad.adopt(lambda x: 1.0 * cache.of(x))
+    for derivative in (hoad.grad(f), hoad.jit(hoad.grad(f)), hoad.derivative(f, 2)):
+        with pytest.raises(hoad.TracedValueError, match=r"code keeps \(test_frames\.py:\d+\): if that is a cache"):
+            derivative(0.4)
+    assert hoad.jit(f)(0.4) == f(0.4)
+    close(hoad.grad(f)(0.5), math.exp(0.5))
+
+
+def test_an_equal_number_in_the_code_is_a_branch() -> None:
+    close(hoad.grad(hoad.adopt(lambda x: 3.0 * x if x == 0.0 else math.sin(x) / x))(0.0), 3.0)
+    close(hoad.grad(hoad.adopt(lambda x: 3.0 * x if x == 0.5 else x))(0.5), 3.0)
+    close(hoad.grad(hoad.adopt(lambda x: x if np.allclose(x, 0.5) else x**2))(0.5), 1.0)
