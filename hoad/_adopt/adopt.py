@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from hoad._adopt import arrays, conversions, mathematics
+from hoad._adopt import arrays, conversions, mathematics, namespaces
 from hoad._core.base.frame_globals import Adopting
 from hoad._pytree.arguments import check_function
 from hoad.errors import ArgumentError
@@ -86,6 +86,7 @@ def adopt(f: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(f, updated=())
     def adopted(*args: Any, **kwargs: Any) -> Any:
+        namespaces.declare_loaded()
         with Adopting():
             return f(*args, **kwargs)
 
@@ -142,3 +143,4 @@ def adopting(*packages: str) -> Adopting:
 def _declare() -> None:
     while _PARTS:
         _PARTS.pop(0).declare()
+    namespaces.declare_loaded()

@@ -44,7 +44,8 @@ def _of_items(function: Any) -> Callable[..., Any]:
     @functools.wraps(function)
     def make(*args: Any, **kwargs: Any) -> Any:
         x = args[0] if args else next(iter(kwargs.values()), None)
-        if kwargs.get("like") is None and (is_traced(x) or holds_traced(x)):
+        of_objects = kwargs.get("dtype", args[1] if len(args) > 1 else None) in (object, "O")
+        if kwargs.get("like") is None and not of_objects and holds_traced(x):
             kwargs.pop("like", None)
             return maker(traced_in(x), *args, **kwargs)
         made = function(*args, **kwargs)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -64,10 +65,18 @@ def class_of(x: Any) -> type:
     return cls
 
 
-def imported(*args: Any, **kwargs: Any) -> Any:
+def imported(
+    name: str, space: Any = None, scope: Any = None, names: Sequence[str] | None = (), level: int = 0
+) -> ModuleType:
     """``__import__``, for code that imports while it runs: what a module does then is not adopted."""
     with Apart():
-        return found_for(__import__(*args, **kwargs))
+        module = found_for(__import__(name, space, scope, names or (), level))
+    found = {x: found_for(getattr(module, x)) for x in names or () if hasattr(module, x)}
+    if all(other is getattr(module, x) for x, other in found.items()):
+        return module
+    made = ModuleType(module.__name__)
+    made.__dict__.update(vars(module) | found)
+    return made
 
 
 def declare() -> None:

@@ -12,6 +12,8 @@ import sys
 import types
 from opcode import opmap
 
+import numpy as np
+
 cimport cython
 
 from cpython.dict cimport PyDict_GetItemWithError, PyDict_SetItem, PyDict_Size
@@ -66,6 +68,9 @@ cdef dict CALLED = {}           # the same of classes, for code that calls them
 cdef dict ADOPTED_GLOBALS = {}  # address of the globals of a module -> what is found in them
 cdef dict BUILTINS = dict(vars(builtins))       # with the `__import__` of what is adopted
 cdef dict ORIGINALS = {}        # the other way round
+# Code of NumPy that makes arrays of what it is given, and that NumPy does not let be overridden.
+cdef frozenset OF_NUMPY = frozenset([np.asarray_chkfinite.__code__, *[
+    x.__code__ for x in vars(np.vectorize).values() if isinstance(x, types.FunctionType)]])
 # What compiled code reads in the globals of a frame: imports, warnings.
 cdef tuple OF_MODULES = ("__name__", "__package__", "__spec__", "__loader__", "__file__", "__path__", "__builtins__")
 cdef int LOAD_GLOBAL = opmap["LOAD_GLOBAL"], LOAD_ATTR = opmap["LOAD_ATTR"], LOAD_METHOD = opmap.get("LOAD_METHOD", -1)
@@ -74,7 +79,7 @@ cdef int STORE_GLOBAL = opmap["STORE_GLOBAL"], DELETE_GLOBAL = opmap["DELETE_GLO
 cdef frozenset STORES = frozenset([opmap[name] for name in ("STORE_SUBSCR", "STORE_SLICE") if name in opmap])
 cdef int COMPARE_OP = opmap["COMPARE_OP"]
 cdef frozenset LITERALS = frozenset([opmap[name] for name in ("LOAD_CONST", "LOAD_SMALL_INT") if name in opmap])
-cdef frozenset WRITERS = frozenset(["copyto", "fill", "place", "put", "putmask", "put_along_axis", "fill_diagonal"])
+cdef frozenset WRITERS = frozenset(["at", "copyto", "fill", "place", "put", "putmask", "put_along_axis", "fill_diagonal"])
 cdef str SCIPYS = f"{os.sep}scipy{os.sep}"
 
 
@@ -225,6 +230,8 @@ cdef int treatment_of(object code) except -1:
     if code.co_name == "<module>":
         return Treatment.APART
     origin = origin_of(code.co_filename)
+    if code in OF_NUMPY:
+        return Treatment.ADOPTED
     if not (origin == Origin.USERS or (origin == Origin.SCIPYS and SCIPYS in code.co_filename)):
         return Treatment.LEFT
     if not code.co_flags & CO_OPTIMIZED:
@@ -281,8 +288,8 @@ def meets_kept(frame):
 
 
 def writes_items(frame):
-    """Whether the code of a frame, or of the one that called it, writes to items of arrays."""
-    for _ in range(2):
+    """Whether the code of a frame, or of those that led to it, writes to items of arrays."""
+    for _ in range(4):      # of packages that put functions of their own around NumPy's
         if frame is None:
             return False
         code = frame.f_code

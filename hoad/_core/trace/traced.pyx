@@ -67,6 +67,8 @@ PYTHON_NUMBER = <int>OF_PYTHON      # what a traced number represents, for `repr
 BOXING = set()      # NumPy functions that give arrays of no dimensions, where others give numbers
 ANSWERING = set()   # NumPy functions that give booleans of Python
 
+cdef tuple IN_MEMORY = ("base", "flags", "strides")
+
 # What `hoad._core.trace.calls`, which knows these types, puts in.
 cdef RecordCall record_call = NULL
 cdef CallUfunc array_ufunc = NULL
@@ -910,8 +912,8 @@ cdef object called(object implementation, tuple args, dict kwargs):
 cdef object method(object owner, str name):
     cdef object implementation = METHODS.get(name)
     if implementation is None:
-        if name == "flags" and adopts():        # any memory that has the shape will do
-            return np.empty(owner.shape, owner.dtype).flags
+        if name in IN_MEMORY and adopts():      # any memory that has the shape will do
+            return getattr(np.empty(owner.shape, owner.dtype), name)
         if not name.startswith("_") and (hasattr(ndarray, name) or hasattr(owner.__class__, name)):
             instead = ADVICE.get(f"np.{name}", "Use the NumPy functions that have one.")
             raise NoMethodError(
