@@ -9,16 +9,16 @@ import scipy.linalg
 
 from hoad._core.trace.traced import guard_value
 from hoad._numpy.registry import as_traced
-from hoad._scipy.registry import decided, implements, refuses
+from hoad._scipy.registry import implements, refuses
 from hoad.rules.registry import defvjp, primitive
 
 
-@primitive(shape=lambda a: ((2,), np.dtype(np.intp)))
+@primitive(shape=lambda a: ((2, *a.shape[:-2]), np.dtype(np.intp)))
 def bandwidths(a: Any) -> Any:
     return np.array(scipy.linalg.bandwidth(a), np.intp)
 
 
-@primitive(shape=lambda a, **_: ((), np.dtype(bool)))
+@primitive(shape=lambda a, **_: (a.shape[:-2], np.dtype(bool)))
 def is_symmetric(a: Any, *, atol: float | None, rtol: float | None, hermitian: bool) -> Any:
     check = scipy.linalg.ishermitian if hermitian else scipy.linalg.issymmetric
     return np.asarray(check(a, atol=atol, rtol=rtol))
@@ -44,11 +44,12 @@ def bandwidth(a: Any) -> Any:
            [0., 0.]])
     """
     below, above = guard_value(bandwidths(as_traced(a)))
-    return int(below), int(above)
+    return (below, above) if below.ndim else (int(below), int(above))
 
 
-def _symmetric(a: Any, atol: Any, rtol: Any, hermitian: bool) -> bool:
-    return decided(is_symmetric(as_traced(a), atol=atol, rtol=rtol, hermitian=hermitian))
+def _symmetric(a: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
+    found = is_symmetric(as_traced(a), atol=atol, rtol=rtol, hermitian=hermitian)
+    return guard_value(found) if found.ndim else bool(found)
 
 
 @implements(scipy.linalg.issymmetric)

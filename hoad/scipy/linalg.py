@@ -42,20 +42,9 @@ from hoad._scipy.factors import (
     cho_solve,
     cholesky,
     cholesky_banded,
-    hessenberg,
     lu,
     lu_factor,
     lu_solve,
-    matrix_balance,
-    orth,
-    orthogonal_procrustes,
-    polar,
-    qr,
-    qr_multiply,
-    rq,
-    subspace_angles,
-    svd,
-    svdvals,
 )
 from hoad._scipy.functions import (
     coshm,
@@ -72,6 +61,24 @@ from hoad._scipy.functions import (
     sqrtm,
     tanhm,
     tanm,
+)
+from hoad._scipy.least_squares import (
+    lstsq,
+    pinv,
+    pinvh,
+)
+from hoad._scipy.orthogonal import (
+    hessenberg,
+    matrix_balance,
+    orth,
+    orthogonal_procrustes,
+    polar,
+    qr,
+    qr_multiply,
+    rq,
+    subspace_angles,
+    svd,
+    svdvals,
 )
 from hoad._scipy.special_matrices import (
     block_diag,
@@ -107,11 +114,8 @@ from hoad._scipy.systems import (
     cho_solve_banded,
     det,
     inv,
-    lstsq,
     matmul_toeplitz,
     norm,
-    pinv,
-    pinvh,
     solve,
     solve_banded,
     solve_circulant,
