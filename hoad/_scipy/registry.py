@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 
+from hoad._core.base.call_watch import unwatched
 from hoad._core.base.where import here
 from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.traced import is_traced, plain_value
@@ -20,6 +22,9 @@ from hoad.errors import NoRuleError, TracedValueError
 
 Function = Callable[..., Any]
 Core = int | str  # how many dimensions a function works on: a number, or "1|2"
+
+# Functions that estimate norms at random points of NumPy's global generator.
+DRAWING = {scipy.linalg.logm, scipy.linalg.fractional_matrix_power}
 
 # What hoad calls in place of a function of SciPy's, where something among its arguments is traced.
 IMPLEMENTED: dict[Function, Function] = {}
@@ -41,14 +46,12 @@ def implements(original: Function, *, stacks: bool = False, **cores: Core) -> Ca
     """
 
     def register(implementation: Function) -> Function:
-        signature = inspect.signature(original)
-        takes_any = any(x.kind is x.VAR_POSITIONAL for x in signature.parameters.values())
-
         def traced(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             wanted = plain_result(original, args, kwargs)
-            if takes_any:
+            bound = _signature(original).bind(*args, **kwargs)
+            if not cores and bound.args[len(bound.arguments) :]:  # any number of arrays
                 return with_dtypes(implementation(*args, **kwargs), wanted)
-            given = dict(signature.bind(*args, **kwargs).arguments)
+            given = dict(bound.arguments)
             arrays = {name: inexact(given[name]) for name in cores if given.get(name) is not None}
             given |= arrays
             if stacks:
@@ -67,12 +70,18 @@ def implements(original: Function, *, stacks: bool = False, **cores: Core) -> Ca
             record = recorder_among((*args, *kwargs.values()))
             return original(*args, **kwargs) if record is None else record(function, args, kwargs)
 
-        function.__signature__ = signature  # type: ignore[attr-defined]
-        function.__doc__ = _documented(original, implementation, signature)
+        function.__wrapped__ = original  # whose signature it has
+        function.__doc__ = _documented(original, implementation)
         IMPLEMENTED[original] = function
         return function
 
     return register
+
+
+@functools.cache
+def _signature(original: Function) -> inspect.Signature:
+    """That of a function of SciPy's, which a program must not be taken to depend on."""
+    return inspect.signature(original)
 
 
 def refuses(original: Function, reason: str, advice: str) -> Function:
@@ -89,7 +98,6 @@ def refuses(original: Function, reason: str, advice: str) -> Function:
     function.__doc__ = _sections(
         f"`{place}` of plain arrays; it raises for traced ones.",
         original,
-        inspect.signature(original),
         f"NoRuleError\n    If an argument is traced: {reason[0].lower()}{reason[1:]} {advice}",
         "Notes\n-----\nCost: that of SciPy's function.",
     )
@@ -100,7 +108,7 @@ def refuses(original: Function, reason: str, advice: str) -> Function:
 # ---- docstrings -----------------------------------------------------------------------------------------------------
 
 
-def _documented(original: Function, implementation: Function, signature: inspect.Signature) -> str | None:
+def _documented(original: Function, implementation: Function) -> str | None:
     """The docstring of an implementation, with the sections that all of them share."""
     text = inspect.getdoc(implementation)
     if text is None:  # python -OO
@@ -108,12 +116,12 @@ def _documented(original: Function, implementation: Function, signature: inspect
     summary, _, rest = text.partition("\n\n")
     raises = "numpy.linalg.LinAlgError, ValueError\n    As SciPy's function, which is called with the plain values."
     head, _, last = rest.partition("Notes\n-----\n")
-    return _sections(summary, original, signature, raises, f"{head}Notes\n-----\n{last}")
+    return _sections(summary, original, raises, f"{head}Notes\n-----\n{last}")
 
 
-def _sections(summary: str, original: Function, signature: inspect.Signature, raises: str, rest: str) -> str:
+def _sections(summary: str, original: Function, raises: str, rest: str) -> str:
     place = f"`scipy.linalg.{original.__name__}`"
-    names = textwrap.fill(", ".join(signature.parameters), 116, break_on_hyphens=False)
+    names = textwrap.fill(", ".join(_signature(original).parameters), 116, break_on_hyphens=False)
     parts = [
         summary,
         f"Parameters\n----------\n{names}\n    As of {place}." if names else "",
@@ -144,7 +152,16 @@ def plain_result(original: Function, args: Any, kwargs: Any) -> Any:
         args, kwargs = _plain(tuple(args)), {name: _plain(x) for name, x in kwargs.items()}
     except TracedValueError:
         return None
-    return original(*args, **kwargs)
+    return unwatched(_without_draws, (original, args, kwargs)) if original in DRAWING else original(*args, **kwargs)
+
+
+def _without_draws(original: Function, args: Any, kwargs: Any) -> Any:
+    """The result of a function that draws random numbers for what does not depend on them."""
+    state = np.random.get_state()  # noqa: NPY002  (SciPy draws from this one)
+    try:
+        return original(*args, **kwargs)
+    finally:
+        np.random.set_state(state)  # noqa: NPY002
 
 
 def with_dtypes(found: Any, wanted: Any) -> Any:

@@ -207,7 +207,8 @@ def fiedler(a: Any) -> Any:
     >>> hoad.grad(lambda a: np.sum(linalg.fiedler(a)))(np.array([1.0, 2.0, 4.0]))
     array([-4.,  0.,  4.])
     """
-    a = np.reshape(a, (-1,)) if a.ndim == 0 else a
+    if a.size < 2:
+        return np.zeros((1, 1)) if a.size else np.zeros(0)
     return np.abs(a[..., :, None] - a[..., None, :])
 
 
