@@ -13,7 +13,7 @@ from hoad._numpy.products import inexact
 from hoad._numpy.spectra import decomposed
 from hoad._ops import primitives as prim
 from hoad._scipy.registry import adjoint, common, decided, implements, refused
-from hoad._scipy.symmetric import symmetric_part
+from hoad._scipy.symmetric_part import symmetric_part
 from hoad._scipy.triangular import from_half_band, triangular
 from hoad.errors import NoRuleError
 from hoad.rules.registry import defvjp, primitive
@@ -167,8 +167,8 @@ def eigvalsh(
     --------
     >>> from hoad.scipy import linalg
     >>> hoad.grad(lambda b: linalg.eigvalsh(np.diag([2.0, 4.0]), b)[0])(np.eye(2))
-    array([[-2., -0.],
-           [-0., -0.]])
+    array([[-2.,  0.],
+           [ 0.,  0.]])
     """
     return _eigh("eigvalsh", a, b, True, type, subset_by_index, subset_by_value, True)[0]
 

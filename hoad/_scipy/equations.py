@@ -73,8 +73,8 @@ def solve_continuous_lyapunov(a: Any, q: Any) -> Any:
     --------
     >>> from hoad.scipy import linalg
     >>> hoad.grad(lambda a: linalg.solve_continuous_lyapunov(a, np.eye(2))[0, 0])(np.diag([1.0, 2.0]))
-    array([[-0.5, -0. ],
-           [-0. , -0. ]])
+    array([[-0.5,  0. ],
+           [ 0. ,  0. ]])
     """
     a, q = common(a, q)
     return sylvester(a, adjoint(a), q)

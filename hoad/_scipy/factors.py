@@ -59,7 +59,7 @@ def cho_factor(a: Any, lower: bool = False, **_: Any) -> Any:
     >>> from hoad.scipy import linalg
     >>> hoad.grad(lambda a: linalg.cho_solve(linalg.cho_factor(a), np.ones(2))[0])(np.diag([2.0, 4.0]))
     array([[-0.25  , -0.0625],
-           [-0.0625, -0.    ]])
+           [-0.0625,  0.    ]])
     """
     c = np.linalg.cholesky(a, upper=not lower)
     return (c + np.triu(a, 1) if lower else c + np.tril(a, -1)), lower

@@ -15,7 +15,7 @@ from hoad._scipy.registry import (
     implements,
     refused,
 )
-from hoad._scipy.symmetric import symmetric_part
+from hoad._scipy.symmetric_part import symmetric_part
 from hoad.rules.registry import defvjp, primitive
 
 
@@ -94,8 +94,8 @@ def pinvh(a: Any, atol: Any = None, rtol: Any = None, return_rank: bool = False,
     --------
     >>> from hoad.scipy import linalg
     >>> hoad.grad(lambda a: linalg.pinvh(a)[0, 0])(np.diag([2.0, 4.0]))
-    array([[-0.25, -0.  ],
-           [-0.  , -0.  ]])
+    array([[-0.25,  0.  ],
+           [ 0.  ,  0.  ]])
     """
     _traced_tolerance("pinvh", atol, rtol)
     a = symmetric_part(a, conjugated=True)

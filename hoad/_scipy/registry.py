@@ -48,10 +48,10 @@ def implements(original: Function, *, stacks: bool = False, **cores: Core) -> Ca
     def register(implementation: Function) -> Function:
         def traced(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             wanted = plain_result(original, args, kwargs)
-            bound = _signature(original).bind(*args, **kwargs)
-            if not cores and bound.args[len(bound.arguments) :]:  # any number of arrays
+            signature = _signature(original)
+            if any(x.kind is x.VAR_POSITIONAL for x in signature.parameters.values()):
                 return with_dtypes(implementation(*args, **kwargs), wanted)
-            given = dict(bound.arguments)
+            given = dict(signature.bind(*args, **kwargs).arguments)
             arrays = {name: inexact(given[name]) for name in cores if given.get(name) is not None}
             given |= arrays
             if stacks:
@@ -68,7 +68,7 @@ def implements(original: Function, *, stacks: bool = False, **cores: Core) -> Ca
             if holds_traced(args) or holds_traced(list(kwargs.values())):
                 return traced(args, kwargs)
             record = recorder_among((*args, *kwargs.values()))
-            return original(*args, **kwargs) if record is None else record(function, args, kwargs)
+            return _call(original, args, kwargs) if record is None else record(function, args, kwargs)
 
         function.__wrapped__ = original  # whose signature it has
         function.__doc__ = _documented(original, implementation)
@@ -84,27 +84,6 @@ def _signature(original: Function) -> inspect.Signature:
     return inspect.signature(original)
 
 
-def refuses(original: Function, reason: str, advice: str) -> Function:
-    """Register what a function of SciPy raises where something among its arguments is traced."""
-    place = f"{original.__module__.split('._')[0]}.{original.__name__}"
-
-    @functools.wraps(original)
-    def function(*args: Any, **kwargs: Any) -> Any:
-        if holds_traced(args) or holds_traced(list(kwargs.values())) or recorder_among((*args, *kwargs.values())):
-            raise NoRuleError(f"{place} has no derivative rule ({here()}): {reason} {advice}")
-        return original(*args, **kwargs)
-
-    function.__module__ = __name__
-    function.__doc__ = _sections(
-        f"`{place}` of plain arrays; it raises for traced ones.",
-        original,
-        f"NoRuleError\n    If an argument is traced: {reason[0].lower()}{reason[1:]} {advice}",
-        "Notes\n-----\nCost: that of SciPy's function.",
-    )
-    IMPLEMENTED[original] = function
-    return function
-
-
 # ---- docstrings -----------------------------------------------------------------------------------------------------
 
 
@@ -116,10 +95,11 @@ def _documented(original: Function, implementation: Function) -> str | None:
     summary, _, rest = text.partition("\n\n")
     raises = "numpy.linalg.LinAlgError, ValueError\n    As SciPy's function, which is called with the plain values."
     head, _, last = rest.partition("Notes\n-----\n")
-    return _sections(summary, original, raises, f"{head}Notes\n-----\n{last}")
+    return sections(summary, original, raises, f"{head}Notes\n-----\n{last}")
 
 
-def _sections(summary: str, original: Function, raises: str, rest: str) -> str:
+def sections(summary: str, original: Function, raises: str, rest: str) -> str:
+    """The docstring of a function, with those of SciPy's for parameters and results."""
     place = f"`scipy.linalg.{original.__name__}`"
     names = textwrap.fill(", ".join(_signature(original).parameters), 116, break_on_hyphens=False)
     parts = [
@@ -152,11 +132,15 @@ def plain_result(original: Function, args: Any, kwargs: Any) -> Any:
         args, kwargs = _plain(tuple(args)), {name: _plain(x) for name, x in kwargs.items()}
     except TracedValueError:
         return None
+    return _call(original, args, kwargs)
+
+
+def _call(original: Function, args: Any, kwargs: Any) -> Any:
+    """The result of SciPy's function, which leaves NumPy's generator as it is, so that a program may be replayed."""
     return unwatched(_without_draws, (original, args, kwargs)) if original in DRAWING else original(*args, **kwargs)
 
 
 def _without_draws(original: Function, args: Any, kwargs: Any) -> Any:
-    """The result of a function that draws random numbers for what does not depend on them."""
     state = np.random.get_state()  # noqa: NPY002  (SciPy draws from this one)
     try:
         return original(*args, **kwargs)

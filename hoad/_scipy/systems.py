@@ -19,7 +19,7 @@ from hoad._scipy.registry import (
     transposed,
 )
 from hoad._scipy.special_matrices import circulant_spectrum, toeplitz_of
-from hoad._scipy.symmetric import symmetric_part
+from hoad._scipy.symmetric_part import symmetric_part
 from hoad._scipy.triangular import band_of_half, banded, from_band, triangular
 
 HERMITIAN = ("pos", "positive definite", "her", "hermitian")
@@ -87,8 +87,8 @@ def inv(a: Any, assume_a: str | None = None, **_: Any) -> Any:
     --------
     >>> from hoad.scipy import linalg
     >>> hoad.grad(lambda a: linalg.inv(a)[0, 0])(np.diag([2.0, 4.0]))
-    array([[-0.25, -0.  ],
-           [-0.  , -0.  ]])
+    array([[-0.25,  0.  ],
+           [ 0.  ,  0.  ]])
     """
     return np.linalg.inv(structured(a, assume_a))
 
@@ -229,7 +229,7 @@ def cho_solve_banded(cb_and_lower: Any, b: Any, **_: Any) -> Any:
     >>> from hoad.scipy import linalg
     >>> ab = np.array([[4.0, 9.0]])
     >>> hoad.grad(lambda ab: linalg.cho_solve_banded((linalg.cholesky_banded(ab), False), np.ones(2))[0])(ab)
-    array([[-0.0625, -0.    ]])
+    array([[-0.0625,  0.    ]])
     """
     cb, lower = cb_and_lower
 

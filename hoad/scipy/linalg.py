@@ -46,7 +46,12 @@ from hoad._scipy.factors import (
     lu_factor,
     lu_solve,
 )
-from hoad._scipy.functions import (
+from hoad._scipy.least_squares import (
+    lstsq,
+    pinv,
+    pinvh,
+)
+from hoad._scipy.matrix_functions import (
     coshm,
     cosm,
     expm,
@@ -62,10 +67,21 @@ from hoad._scipy.functions import (
     tanhm,
     tanm,
 )
-from hoad._scipy.least_squares import (
-    lstsq,
-    pinv,
-    pinvh,
+from hoad._scipy.no_derivative import (
+    bandwidth,
+    clarkson_woodruff_transform,
+    cossin,
+    ishermitian,
+    issymmetric,
+    ldl,
+    null_space,
+    ordqz,
+    qr_delete,
+    qr_insert,
+    qr_update,
+    qz,
+    rsf2csf,
+    schur,
 )
 from hoad._scipy.orthogonal import (
     hessenberg,
@@ -93,22 +109,6 @@ from hoad._scipy.special_matrices import (
     khatri_rao,
     leslie,
     toeplitz,
-)
-from hoad._scipy.structure import (
-    bandwidth,
-    clarkson_woodruff_transform,
-    cossin,
-    ishermitian,
-    issymmetric,
-    ldl,
-    null_space,
-    ordqz,
-    qr_delete,
-    qr_insert,
-    qr_update,
-    qz,
-    rsf2csf,
-    schur,
 )
 from hoad._scipy.systems import (
     cho_solve_banded,

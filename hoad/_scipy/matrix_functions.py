@@ -159,7 +159,7 @@ def cosm(A: Any) -> Any:
     Examples
     --------
     >>> from hoad.scipy import linalg
-    >>> hoad.grad(lambda a: linalg.cosm(a)[0, 0])(np.diag([np.pi / 2, 0.0])).round(12)[0, 0]
+    >>> hoad.grad(lambda a: linalg.cosm(a)[0, 0])(np.diag([np.pi / 2, 0.0]))[0, 0].round(9).item()
     -1.0
     """
     return _circular(A)[0]
@@ -176,7 +176,7 @@ def sinm(A: Any) -> Any:
     Examples
     --------
     >>> from hoad.scipy import linalg
-    >>> hoad.grad(lambda a: linalg.sinm(a)[0, 0])(np.zeros((2, 2)))[0, 0]
+    >>> hoad.grad(lambda a: linalg.sinm(a)[0, 0])(np.zeros((2, 2)))[0, 0].round(9).item()
     1.0
     """
     return _circular(A)[1]
@@ -193,7 +193,7 @@ def tanm(A: Any) -> Any:
     Examples
     --------
     >>> from hoad.scipy import linalg
-    >>> hoad.grad(lambda a: linalg.tanm(a)[0, 0])(np.zeros((2, 2)))[0, 0]
+    >>> hoad.grad(lambda a: linalg.tanm(a)[0, 0])(np.zeros((2, 2)))[0, 0].round(9).item()
     1.0
     """
     cosine, sine = _circular(A)
@@ -228,7 +228,7 @@ def sinhm(A: Any) -> Any:
     Examples
     --------
     >>> from hoad.scipy import linalg
-    >>> hoad.grad(lambda a: linalg.sinhm(a)[0, 0])(np.zeros((2, 2)))[0, 0]
+    >>> hoad.grad(lambda a: linalg.sinhm(a)[0, 0])(np.zeros((2, 2)))[0, 0].round(9).item()
     1.0
     """
     return _hyperbolic(A)[1]
@@ -245,7 +245,7 @@ def tanhm(A: Any) -> Any:
     Examples
     --------
     >>> from hoad.scipy import linalg
-    >>> hoad.grad(lambda a: linalg.tanhm(a)[0, 0])(np.zeros((2, 2)))[0, 0]
+    >>> hoad.grad(lambda a: linalg.tanhm(a)[0, 0])(np.zeros((2, 2)))[0, 0].round(9).item()
     1.0
     """
     cosine, sine = _hyperbolic(A)
@@ -352,7 +352,7 @@ def logm(A: Any, disp: Any = None) -> Any:
     Examples
     --------
     >>> from hoad.scipy import linalg
-    >>> hoad.grad(lambda a: linalg.logm(a)[0, 0])(np.diag([2.0, 1.0])).round(12)[0, 0]
+    >>> hoad.grad(lambda a: linalg.logm(a)[0, 0])(np.diag([2.0, 1.0]))[0, 0].round(9).item()
     0.5
     """
     _without_estimate("logm", disp)
@@ -372,8 +372,8 @@ def fractional_matrix_power(A: Any, t: Any) -> Any:
     Examples
     --------
     >>> from hoad.scipy import linalg
-    >>> hoad.grad(lambda t: linalg.fractional_matrix_power(np.diag([1.0, np.e]), t)[1, 1])(0.0).round(12)
-    1.0
+    >>> hoad.grad(lambda t: linalg.fractional_matrix_power(np.diag([1.0, 4.0]), t)[1, 1])(0.5) / np.log(4.0)
+    np.float64(1.9999999999999993)
     """
     if not is_traced(t) and t == int(t):
         return np.linalg.matrix_power(A, int(t)) if A.size else A
@@ -416,7 +416,7 @@ def funm(A: Any, func: Any, disp: Any = True) -> Any:
     Examples
     --------
     >>> from hoad.scipy import linalg
-    >>> hoad.grad(lambda a: linalg.funm(a, np.exp)[0, 0])(np.diag([0.0, 1.0]))[0, 0]
+    >>> hoad.grad(lambda a: linalg.funm(a, np.exp)[0, 0])(np.diag([0.0, 1.0]))[0, 0].round(9).item()
     1.0
     """
     _without_estimate("funm", disp)
