@@ -463,7 +463,7 @@ def _factors() -> Iterator[Case]:
             D,
             lambda x, lower=lower: linalg.cho_solve((x, lower), WIDE),
             B,
-            f"c_and_lower, {lower}",
+            f"c_and_lower, lower={lower}",
             equation=solves(lambda x, lo=lower, f=read: _gram(x.each(f), lo), WIDE),
         )
         yield Case(
@@ -481,7 +481,7 @@ def _factors() -> Iterator[Case]:
             D,
             lambda x, lower=lower: linalg.cho_solve_banded((x, lower), TALL),
             LOWER if lower else UPPER,
-            f"cb_and_lower, {lower}",
+            f"cb_and_lower, lower={lower}",
             equation=solves(
                 lambda x, lo=lower: _gram(x.each(lambda c: band(c, *((1, 0) if lo else (0, 1)))), lo), TALL
             ),

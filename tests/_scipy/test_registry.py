@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from typing import Any
@@ -11,7 +12,11 @@ import pytest
 
 sl = pytest.importorskip("scipy.linalg")
 
+from _scipy.linalg_rows import ROWS  # noqa: E402
+from quality.project import ROOT  # noqa: E402
+
 import hoad  # noqa: E402
+from hoad._numpy.advice import IN_HOAD  # noqa: E402
 from hoad._scipy.registry import IMPLEMENTED, over_stacks  # noqa: E402
 from hoad.scipy import linalg  # noqa: E402
 
@@ -54,6 +59,27 @@ def test_what_is_registered_is_what_the_package_has() -> None:
     assert IMPLEMENTED[sl.inv] is linalg.inv
     assert linalg.inv.__name__ == "inv"
     assert linalg.inv.__doc__ and "As of `scipy.linalg.inv`." in linalg.inv.__doc__
+
+
+def test_scipys_own_functions_point_to_it() -> None:
+    """At traced arguments; of those that have no derivative at any, nothing is said."""
+    recorded = {f.__name__ for f in IMPLEMENTED.values() if f.__module__ != "hoad._scipy.no_derivative"}
+    recorded |= {"bandwidth", "issymmetric", "ishermitian", "solve_lyapunov"}
+    assert set(IN_HOAD) == recorded
+    for name in ("expm", "cholesky", "toeplitz"):
+        with pytest.raises(hoad.TracedValueError, match=rf"Use hoad\.scipy\.linalg\.{name}, which"):
+            hoad.jvp(getattr(sl, name), (A,), (A,))
+
+
+def test_the_page_of_the_documentation_has_every_name() -> None:
+    sys.path.insert(0, str(ROOT / "docs" / "_ext"))
+    import coverage_page
+
+    page = coverage_page.page_of_scipy()
+    assert {name for name in linalg.__all__ if not name.startswith("LinAlg")} == set(
+        re.findall(r"`(\w+)`", page)
+    ) & set(linalg.__all__)
+    assert not [row.label() for row in ROWS if row.note and not re.fullmatch(r"[A-Z][^|\n]*\.", row.note)]
 
 
 def test_numpys_generator_is_left_as_it_is() -> None:
