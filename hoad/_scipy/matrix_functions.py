@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from hoad._core.trace.traced import is_traced
+from hoad._core.record.recording import is_repeated
+from hoad._core.trace.traced import is_traced, plain_value
 from hoad._numpy.complex import is_complex
 from hoad._scipy.equations import sylvester
 from hoad._scipy.registry import decided, identity_like, implements, refused
@@ -19,10 +20,13 @@ from hoad.rules.registry import defvjp, primitive
 PADE = [64764752532480000.0, 32382376266240000.0, 7771770303897600.0, 1187353796428800.0, 129060195264000.0]
 PADE += [10559470521600.0, 670442572800.0, 33522128640.0, 1323241920.0, 40840800.0, 960960.0, 16380.0, 182.0, 1.0]
 
-# Its relative error is below the rounding at norms up to 5.4. Here it is used up to 2, where it is 10¹² times smaller:
+# Its relative error is below the rounding at norms up to 5.4. Here it is used up to 2, where it is 10¹¹ times smaller:
 # a derivative takes a power of the norm from that error.
 LARGEST_NORM = 2.0
-MOST_ROOTS = 100
+MOST_TIMES = 100  # that a matrix is squared, or that roots are taken
+# How much more often in the body of a loop or a map: the norm may be 256 times that of the recording.
+FURTHER = 8
+NEAR = 0.25  # how far from the identity a root may be for the quadrature of its logarithm
 
 
 def _largest_sum(a: Any) -> Any:
@@ -31,24 +35,46 @@ def _largest_sum(a: Any) -> Any:
 
 
 def exponential(a: Any) -> Any:
-    """exp(a) by scaling and squaring. How often it is squared is guarded."""
+    """exp(a) by scaling and squaring. How often it is squared is guarded.
+
+    In the body of a loop or a map, recorded once, that may be up to `FURTHER` times more often than in the recording.
+    """
     if not a.size:
         return a
-    size, times = _largest_sum(a), 0
-    while times < 1000 and decided(np.greater(size, LARGEST_NORM * 2.0**times)):
+    size, eye, times = _largest_sum(a), identity_like(a), 0
+    if _is_repeated(a):
+        wanted = np.ceil(np.log2(np.maximum(size / LARGEST_NORM, 1.0)))
+        found, most = _scaled_exponential(a * np.exp2(-wanted), eye), FURTHER
+        if np.isfinite(plain_value(wanted)):
+            most += int(plain_value(wanted))
+        if decided(np.greater(wanted, most)):
+            raise np.linalg.LinAlgError("the matrix exponential overflows")
+        for k in range(most):
+            goes_on = np.less(k, wanted)
+            root = np.where(goes_on, found, eye)
+            found = np.where(goes_on, root @ root, found)
+        return found
+    while times < MOST_TIMES and decided(np.greater(size, LARGEST_NORM * 2.0**times)):
         times += 1
-    a = a * 0.5**times
-    eye = identity_like(a)
+    found = _scaled_exponential(a * 0.5**times, eye)
+    for _ in range(times):
+        found = found @ found
+    return found
+
+
+def _is_repeated(a: Any) -> bool:
+    return is_traced(a) and bool(is_repeated(a))
+
+
+def _scaled_exponential(a: Any, eye: Any) -> Any:
+    """exp(a) of a small matrix."""
     a2 = a @ a
     a4 = a2 @ a2
     a6 = a2 @ a4
     odd = a6 @ (PADE[13] * a6 + PADE[11] * a4 + PADE[9] * a2) + PADE[7] * a6 + PADE[5] * a4 + PADE[3] * a2
     even = a6 @ (PADE[12] * a6 + PADE[10] * a4 + PADE[8] * a2) + PADE[6] * a6 + PADE[4] * a4 + PADE[2] * a2
     u, v = a @ (odd + PADE[1] * eye), even + PADE[0] * eye
-    found = np.linalg.solve(v - u, v + u)
-    for _ in range(times):
-        found = found @ found
-    return found
+    return np.linalg.solve(v - u, v + u)
 
 
 @implements(scipy.linalg.expm, stacks=True, A=2)
@@ -293,19 +319,50 @@ def square_root(a: Any) -> Any:
 def logarithm(a: Any) -> Any:
     """log(a) = 2ᵏ log(a^(1/2ᵏ)), near the identity by Gauss and Legendre's rule; k is guarded.
 
-    At a distance of 1/4 from the identity, n nodes are the Padé approximant of degree n, with the error 0.003ⁿ.
+    At the distance `NEAR` of the identity, n nodes are the Padé approximant of degree n, with the error 0.003ⁿ.
     """
     if not a.size:
         return a
-    eye, times = np.eye(a.shape[0]), 0
-    while not decided(np.less(_largest_sum(a - eye), 0.25)):
-        if times == MOST_ROOTS:
-            raise np.linalg.LinAlgError("the logarithm of a singular matrix does not exist")
-        a, times = square_root(a), times + 1
+    eye = np.eye(a.shape[0], dtype=a.dtype)
+    a, scale = _repeated_root(a, eye) if _is_repeated(a) else _root_near_identity(a, eye)
     rest = a - eye
     nodes, weights = np.polynomial.legendre.leggauss(9)
     parts = [0.5 * w * np.linalg.solve(eye + 0.5 * (1.0 + t) * rest, rest) for t, w in zip(nodes, weights, strict=True)]
-    return 2.0**times * sum(parts[1:], parts[0])
+    return scale * sum(parts[1:], parts[0])
+
+
+def _root_near_identity(a: Any, eye: Any) -> tuple[Any, float]:
+    """a^(1/2ᵏ) near the identity, and 2ᵏ."""
+    times = 0
+    while not _is_near(a, eye):
+        if times == MOST_TIMES:
+            raise np.linalg.LinAlgError("the logarithm of a singular matrix does not exist")
+        a, times = square_root(a), times + 1
+    return a, 2.0**times
+
+
+def _repeated_root(a: Any, eye: Any) -> tuple[Any, Any]:
+    """The same in the body of a loop or a map, where k may be larger than in the recording."""
+    scale: Any = 1.0
+    further = FURTHER
+    for _ in range(MOST_TIMES):
+        if not further:
+            break
+        goes_on = np.logical_not(_distance(a, eye) < NEAR)
+        root = square_root(np.where(goes_on, a, eye))
+        further -= not plain_value(goes_on)
+        a, scale = np.where(goes_on, root, a), np.where(goes_on, 2.0 * scale, scale)
+    if not _is_near(a, eye):
+        raise np.linalg.LinAlgError("the logarithm of a singular matrix does not exist")
+    return a, scale
+
+
+def _distance(a: Any, eye: Any) -> Any:
+    return _largest_sum(a - eye)
+
+
+def _is_near(a: Any, eye: Any) -> bool:
+    return decided(np.less(_distance(a, eye), NEAR))
 
 
 def _without_estimate(name: str, disp: Any) -> None:

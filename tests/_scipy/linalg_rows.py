@@ -823,7 +823,7 @@ def _functions() -> Iterator[Case]:
         lambda x: linalg.funm(x, np.exp),
         SIGNED,
         equation=function(sl.expm),
-        note="func is called with traced eigenvalues.",
+        note="The function is called with traced eigenvalues.",
     )
     yield Case("expm_frechet", D, lambda x: linalg.expm_frechet(x, E), A, "A", equation=_frechet)
     yield Case(

@@ -236,6 +236,15 @@ def test_modes_agree(row: Case) -> None:
 
 
 @each(FIRST)
+def test_order_four_in_mixed_modes(row: Case) -> None:
+    f, x, d = total(row), row.x, direction_of(row)
+    if not np.ndim(x):
+        x, d = float(x), float(d)
+    series = hoad.derivatives(lambda t: f(x + t * d), 4)(0.0)
+    assert_close(along(f, "rfrf", [(d,)] * 4)(x), series[4], 1e-8)
+
+
+@each(FIRST)
 def test_jit_and_vmap(row: Case) -> None:
     x, y = row.x, 1.0625 * row.x
     jitted = hoad.jit(lambda x: tuple(floats(row, x)))
@@ -392,12 +401,42 @@ def test_nested_lists_of_traced_numbers() -> None:
 
 
 def test_symbols_are_recorded() -> None:
-    """An expression of symbols that stand for matrices."""
-    a = hoad.symbols("a", shape=(2, 2)) if "shape" in inspect.signature(hoad.symbols).parameters else None
-    if a is None:
-        pytest.skip("symbols have no shapes")
-    value = np.array([[2.0, 1.0], [0.5, 3.0]])
-    assert linalg.det(a).evaluate({a: value}) == pytest.approx(sl.det(value))
+    x = hoad.symbols("x")
+    e = linalg.det([[x, 1.0], [2.0, x * x]])
+    assert e.evaluate({x: 3.0}) == pytest.approx(25.0)
+    assert e.gradient({x: 3.0})[x] == pytest.approx(27.0)
+
+
+@pytest.mark.parametrize("f", [linalg.expm, lambda x: linalg.logm(positive(x)), linalg.sinm])
+def test_steps_of_a_loop_may_scale_otherwise(f: Callable[[Any], Any]) -> None:
+    """How often a matrix is squared, or roots are taken, is no branch in a body that is recorded once."""
+    steps = np.array([0.125, 4.0, 0.0, 1.0])
+
+    def by_scan(x: Any) -> Any:
+        return hoad.scan(lambda c, t: (c + np.sum(f(t * x)), t), 0.0, steps)[0]
+
+    def by_loop(x: Any) -> Any:
+        return sum(np.sum(f(t * x)) for t in steps)
+
+    assert by_scan(A) == pytest.approx(by_loop(A), rel=1e-12)
+    assert_close(hoad.grad(by_scan)(A), hoad.grad(by_loop)(A), 1e-11)
+    assert_close(hoad.hvp(by_scan)(A, E), hoad.hvp(by_loop)(A, E), 1e-10)
+
+
+@pytest.mark.filterwarnings("ignore:logm result may be inaccurate")
+@pytest.mark.parametrize("size", [1e-3, 0.5, 8.0])
+@pytest.mark.parametrize("name", ["expm", "cosm", "logm", "sqrtm"])
+def test_derivatives_of_functions_have_all_digits(name: str, size: float) -> None:
+    """Of orders 1 to 4, beside the function of one block matrix at 40 digits."""
+    mpmath = pytest.importorskip("mpmath")
+    x = size * A if name in ("expm", "cosm") else B + size * P
+    found = hoad.derivatives(lambda t: getattr(linalg, name)(x + t * E), ORDER)(0.0)
+    with mpmath.workdps(40):
+        whole = np.kron(np.eye(ORDER + 1), x) + np.kron(np.eye(ORDER + 1, k=1), E)
+        exact = np.array(getattr(mpmath, name)(mpmath.matrix(whole.tolist())).tolist())
+        exact = np.vectorize(lambda z: float(mpmath.re(z)))(exact)
+    for k, value in enumerate(found):
+        assert_close(value / math.factorial(k), exact[:3, 3 * k : 3 * k + 3], 2e-13)
 
 
 def test_options_of_memory_and_checks_are_taken() -> None:
