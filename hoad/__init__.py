@@ -42,6 +42,8 @@ Loops recorded once
 Equations
     implicit         roots, fixed points, minima, linear systems by any solver
     ode              solutions of differential equations
+Functions of SciPy
+    scipy            hoad.scipy.linalg, with the names of scipy.linalg
 Programs
     record           a function as a program: a list of tapes
     gradient         the program with one more tape, its gradient
@@ -146,6 +148,7 @@ from hoad.rules.registry import defvjp, primitive
 
 if _typing.TYPE_CHECKING:
     from hoad import check, implicit, ode
+    from hoad import scipy as scipy
     from hoad._inspect.explain import explain
 
 Program._display = _formats  # how programs are shown; a higher layer
@@ -225,7 +228,7 @@ __all__ = [
     "while_loop",
 ]
 
-_LATER = ("check", "implicit", "ode")  # modules imported when first asked for, as is that of explain
+_LATER = ("check", "implicit", "ode", "scipy")  # modules imported when first asked for, as is that of explain
 
 
 def __getattr__(name: str) -> _typing.Any:

@@ -1,4 +1,4 @@
-"""What hoad covers of NumPy: the tables that tests are made of (tests/covered), as tables of the reference."""
+"""What hoad covers of NumPy and SciPy: the tables that tests are made of, as tables of the reference."""
 
 import re
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 ROOT = Path(__file__).parents[2]
-PLACE = ROOT / "docs" / "reference" / "generated" / "coverage.txt"  # included by reference/coverage.md
+GENERATED = ROOT / "docs" / "reference" / "generated"  # whose files reference/coverage.md and coverage-scipy.md include
 METHODS_OF_UFUNCS = ("accumulate", "at", "outer", "reduce", "reduceat")
 
 
@@ -104,13 +104,33 @@ def page():
     return "\n\n".join([summary, last, *parts]) + "\n"
 
 
-def write_page(app, config):
-    PLACE.parent.mkdir(exist_ok=True)
-    text = page()
-    if not PLACE.exists() or PLACE.read_text() != text:
-        PLACE.write_text(text)
+def page_of_scipy():
+    """The counts for scipy.linalg, and a table of its names."""
+    sys.path.insert(0, str(ROOT / "tests"))
+    try:
+        from _scipy.linalg_rows import CONSTANTS, ROWS
+        from covered.rows import Kind
+    finally:
+        sys.path.remove(str(ROOT / "tests"))
+    covered = {name: [row for row in ROWS if row.name == name] for name in sorted({row.name for row in ROWS})}
+    best = [next(kind for kind in Kind if any(row.kind is kind for row in rows)) for rows in covered.values()]
+    counts = [len(covered) + len(CONSTANTS), *(best.count(kind) for kind in Kind)]
+    counts[1 + list(Kind).index(Kind.STRUCTURAL)] += len(CONSTANTS)
+    summary = table(["", "names", *(kind.value for kind in Kind)], [["scipy.linalg", *map(str, counts)]])
+    constants = ", ".join(f"`{name}`" for name in CONSTANTS)
+    text = f"These take sizes alone, or no numbers, and are SciPy's own: {constants}."
+    lines = [line for name, rows in covered.items() for line in lines_of(f"`{name}`", rows, Kind)]
+    return "\n\n".join([summary, text, table(["name", "kind", "by which arguments", "note"], lines)]) + "\n"
+
+
+def write_pages(app, config):
+    GENERATED.mkdir(exist_ok=True)
+    for name, text in (("coverage.txt", page()), ("coverage-scipy.txt", page_of_scipy())):
+        place = GENERATED / name
+        if not place.exists() or place.read_text() != text:
+            place.write_text(text)
 
 
 def setup(app):
-    app.connect("config-inited", write_page)
+    app.connect("config-inited", write_pages)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

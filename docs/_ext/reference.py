@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import hoad
+import hoad.scipy
 
 PLACE = Path(__file__).parents[1] / "reference" / "generated"
 PAGE = """{title}
@@ -57,7 +58,8 @@ def write_pages(app, config):
     """Write the pages that are new or have changed, and remove those of names that are gone."""
     PLACE.mkdir(exist_ok=True)
     groups = {}
-    for name, value in public_names(hoad):
+    of_scipy = [(name, x) for name, x in public_names(hoad.scipy) if not x.__module__.startswith("scipy")]
+    for name, value in [*public_names(hoad), *of_scipy]:
         groups.setdefault(getattr(value, "__module__", hoad.__name__), []).append((name, value))
     written = set()
     for module, members in sorted(groups.items()):

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from hoad._adopt import arrays, conversions, mathematics, namespaces
+from hoad._adopt import arrays, conversions, mathematics, namespaces, scipy_functions
 from hoad._core.base.frame_globals import Adopting
 from hoad._pytree.arguments import check_function
 from hoad.errors import ArgumentError
@@ -86,7 +86,7 @@ def adopt(f: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(f, updated=())
     def adopted(*args: Any, **kwargs: Any) -> Any:
-        namespaces.declare_loaded()
+        _declare_loaded()
         with Adopting():
             return f(*args, **kwargs)
 
@@ -143,4 +143,10 @@ def adopting(*packages: str) -> Adopting:
 def _declare() -> None:
     while _PARTS:
         _PARTS.pop(0).declare()
+    _declare_loaded()
+
+
+def _declare_loaded() -> None:
+    """The same of what was imported since, by others or by f."""
     namespaces.declare_loaded()
+    scipy_functions.declare_loaded()

@@ -70,7 +70,7 @@ def imported(
 ) -> ModuleType:
     """``__import__``, for code that imports while it runs: what a module does then is not adopted."""
     with Apart():
-        module = found_for(__import__(name, space, scope, names or (), level))
+        module: ModuleType = found_for(__import__(name, space, scope, names or (), level))
     found = {x: found_for(getattr(module, x)) for x in names or () if hasattr(module, x)}
     if all(other is getattr(module, x) for x, other in found.items()):
         return module

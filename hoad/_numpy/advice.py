@@ -1,6 +1,6 @@
 """What to write instead of a function that has no rule: an expression that is recorded and gives the same.
 
-Every such row is evaluated by a test beside the function it stands for. x and y are arrays, a is a matrix, n a number.
+Every such row is evaluated by a test beside the function it stands for. x and y are arrays, n is a number.
 """
 
 from __future__ import annotations
@@ -21,18 +21,8 @@ IN_PYTHON = [
     ("scipy.special.spherical_kn", "spherical_kn(n, x)", "np.sqrt(0.5 * np.pi / x) * kv(n + 0.5, x)"),
 ]
 
-# Others: (function, a call of it, what to write). b is a symmetric positive matrix.
+# Others: (function, a call of it, what to write).
 IN_SCIPY = [
-    ("scipy.linalg.cholesky", "scipy.linalg.cholesky(b)", "np.linalg.cholesky(b).T.conj()"),
-    *(
-        (f"scipy.linalg.{name}", "scipy.linalg.cho_solve(scipy.linalg.cho_factor(b), x)", "np.linalg.solve(b, x)")
-        for name in ("cho_factor", "cho_solve")
-    ),
-    *(
-        (f"scipy.linalg.{name}", "scipy.linalg.lu_solve(scipy.linalg.lu_factor(a), x)", "np.linalg.solve(a, x)")
-        for name in ("lu_factor", "lu_solve")
-    ),
-    ("scipy.linalg.solve_triangular", "scipy.linalg.solve_triangular(a, x)", "np.linalg.solve(np.triu(a), x)"),
     ("scipy.signal.convolve", "scipy.signal.convolve(x, y)", "np.convolve(x, y)"),
     ("scipy.signal.fftconvolve", "scipy.signal.fftconvolve(x, y)", "np.convolve(x, y)"),
     ("scipy.signal.correlate", "scipy.signal.correlate(x, y)", "np.correlate(x, y, 'full')"),
@@ -77,8 +67,19 @@ SOLVERS = [  # (where they are, what to do, their names); "*" is any object, of 
     ("scipy.stats.*", DENSITY, ["pdf", "logpdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf"]),
 ]
 
-# Functions of scipy.linalg and scipy.fft that NumPy has by the same name, with a rule.
-IN_NUMPY = ["solve", "inv", "det", "eigh", "eigvalsh", "eig", "eigvals", "svd", "qr", "pinv", "lstsq", "norm"]
+# Functions of scipy.linalg that hoad.scipy.linalg has, too.
+IN_HOAD = """
+bandwidth block_diag cdf2rdf cho_factor cho_solve cho_solve_banded cholesky cholesky_banded circulant companion
+convolution_matrix coshm cosm det diagsvd eig eig_banded eigh eigh_tridiagonal eigvals eigvals_banded eigvalsh
+eigvalsh_tridiagonal expm expm_cond expm_frechet fiedler fiedler_companion fractional_matrix_power funm hankel
+hessenberg inv ishermitian issymmetric khatri_rao leslie logm lstsq lu lu_factor lu_solve matmul_toeplitz
+matrix_balance norm orth orthogonal_procrustes pinv pinvh polar qr qr_multiply rq signm sinhm sinm solve solve_banded
+solve_circulant solve_continuous_are solve_continuous_lyapunov solve_discrete_are solve_discrete_lyapunov
+solve_lyapunov solve_sylvester solve_toeplitz solve_triangular solveh_banded sqrtm subspace_angles svd svdvals tanhm
+tanm toeplitz
+""".split()
+
+# Functions of scipy.fft that NumPy has by the same name, with a rule.
 TRANSFORMS = ["fft", "ifft", "fft2", "ifft2", "fftn", "ifftn", "rfft", "irfft", "rfft2", "irfft2", "rfftn", "irfftn"]
 TRANSFORMS += ["hfft", "ihfft"]
 
@@ -125,10 +126,10 @@ for _name, _call, _expression in IN_SCIPY:
 for _place, _advice, _names in SOLVERS:
     for _name in _names:
         ADVICE[f"{_place}.{_name}"] = f"{_advice} Or take hoad.value(x) if plain numbers are meant."
-for _name in IN_NUMPY:
+for _name in IN_HOAD:
     ADVICE[f"scipy.linalg.{_name}"] = (
-        f"Use np.linalg.{_name}, of np.array([...], like=x) where an array is made of traced numbers; or take "
-        "hoad.value(x) if plain numbers are meant."
+        f"Use hoad.scipy.linalg.{_name}, which takes the same arguments; or take hoad.value(x) if plain numbers are "
+        "meant."
     )
 for _name in TRANSFORMS:
     ADVICE[f"scipy.fft.{_name}"] = f"Use np.fft.{_name}; or take hoad.value(x) if plain numbers are meant."

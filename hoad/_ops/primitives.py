@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import importlib
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -447,12 +449,14 @@ def _lstsq_infer(params: Params, a: AbstractValue, b: AbstractValue) -> Avals:
     return (intern_aval(a.dtype, (a.shape[1], b.shape[1])),)
 
 
-def _symmetric(name: str, a: Any) -> Any:
-    """a, which NumPy reads one triangle of; raises where the other is not the same (conjugate) but for rounding.
+def symmetric_or_refused(name: str, a: Any, conjugated: bool = True) -> Any:
+    """a, which `name` reads one triangle of; raises where the other is not the same (conjugate) but for rounding.
 
     Entry by entry, so that a large one, or a large matrix of a stack, does not hide a triangle of small ones.
     """
-    other = np.conjugate(np.swapaxes(a, -1, -2))
+    other = np.swapaxes(a, -1, -2)
+    if conjugated:
+        other = np.conjugate(other)
     if np.array_equal(a, other):
         return a
     eps = np.finfo(a.dtype).eps
@@ -463,7 +467,7 @@ def _symmetric(name: str, a: Any) -> Any:
         refused = np.any(abs(a - other) > allowed)
     if refused:
         raise NoRuleError(
-            f"np.linalg.{name} of a matrix that is not symmetric has no derivative rule ({here()}): its derivative is "
+            f"{name} of a matrix that is not symmetric has no derivative rule ({here()}): its derivative is "
             "that by a symmetric matrix, or by a Hermitian one. Give both triangles, as np.tril(a) + np.tril(a, -1).T, "
             "or with .conj().T of a complex one."
         )
@@ -472,15 +476,28 @@ def _symmetric(name: str, a: Any) -> Any:
 
 CHOLESKY = _declare_python(
     "cholesky",
-    lambda params, a: np.linalg.cholesky(_symmetric("cholesky", a)),
+    lambda params, a: np.linalg.cholesky(symmetric_or_refused("np.linalg.cholesky", a)),
     _of_square("cholesky", lambda a: (a,)),
     costly=True,
 )
+
+
+@functools.cache
+def _eigensolver(name: str) -> Callable[[Any], Any]:
+    """NumPy's, by the triangle that it reads; or the function of a module that has this full name."""
+    if name in ("L", "U"):
+        return partial(np.linalg.eigh, UPLO=name)
+    module, _, function = name.rpartition(".")
+    found: Callable[[Any], Any] = getattr(importlib.import_module(module), function)
+    return found
+
+
+# Solvers differ in the signs of vectors, and in their last digits.
 EIGH = _declare_python(
     "eigh",
-    lambda params, a: np.linalg.eigh(_symmetric("eigh", a), *params),
+    lambda params, a: _eigensolver(*params)(symmetric_or_refused("np.linalg.eigh", a)),
     _of_square("eigh", lambda a: (intern_aval(real_dtype(a.dtype), a.shape[:-1]), a)),
-    "uplo",
+    "solver",
     nout=2,
     costly=True,
 )

@@ -64,7 +64,7 @@ def _cholesky(g, p, x):
     return (_symmetric(_h(inverse) @ _lower_half(_h(p) @ g) @ inverse),)
 
 
-def _eigh(g, p, x, uplo):
+def _eigh(g, p, x, solver):
     """V (diag(w̄) + (Vᴴ V̄)ᵢⱼ / (wⱼ - wᵢ)) Vᴴ."""
     if x.size == 0:
         return (None,)

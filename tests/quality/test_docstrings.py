@@ -47,7 +47,9 @@ def package_modules() -> Iterator[ModuleType]:
             yield importlib.import_module(found.name)
 
 
-PUBLIC = dict(public_names(hoad))
+# Functions of SciPy's own, among those of hoad.scipy, have SciPy's docstrings.
+OF_SCIPY = {name: x for name, x in public_names(hoad.scipy) if not getattr(x, "__module__", "").startswith("scipy")}
+PUBLIC = {**dict(public_names(hoad)), **OF_SCIPY}
 MODULES = {name: value for name, value in PUBLIC.items() if inspect.ismodule(value)}
 CLASSES = {name: value for name, value in PUBLIC.items() if inspect.isclass(value)}
 FUNCTIONS = {name: value for name, value in PUBLIC.items() if name not in MODULES.keys() | CLASSES.keys()}

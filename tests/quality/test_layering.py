@@ -27,8 +27,10 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("hoad/_program", "hoad/lowlevel.pxd"),
     ("hoad/_display", "hoad/_series", "hoad/rules"),
     ("hoad/_transform",),
-    ("hoad/_adopt", "hoad/_drivers", "hoad/_jit"),
-    ("hoad/_inspect", "hoad/_symbolic", "hoad/check", "hoad/implicit.py", "hoad/ode"),
+    ("hoad/_drivers", "hoad/_jit"),
+    ("hoad/_inspect", "hoad/_symbolic", "hoad/_scipy", "hoad/check", "hoad/implicit.py", "hoad/ode"),
+    ("hoad/_adopt",),
+    ("hoad/scipy",),
     ("hoad/__init__.py",),
     ("hoad/_demo",),
     ("hoad/_cli",),
@@ -37,8 +39,13 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 FOR_ALL = "hoad/errors.py"
 
 REQUIRED = {"hoad", "numpy"}
-# The rules of another package, imported when one of its functions meets a traced value.
-ON_DEMAND = {"hoad/rules/special/define.py": {"scipy"}}
+# The rules of another package, imported when one of its functions meets a traced value; and functions of its names,
+# imported where they are asked for.
+ON_DEMAND = {
+    "hoad/rules/special/define.py": {"scipy"},
+    "hoad/scipy/linalg.py": {"scipy"},
+    **{str(path): {"scipy"} for path in source_files(".py") if path.parts[1] == "_scipy"},
+}
 OF_CYTHON = {"cython", "libc", "libcpp", "cpython", "posix"}
 
 

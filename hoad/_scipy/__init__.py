@@ -1,0 +1,17 @@
+"""Functions of SciPy on traced values."""
+
+# The parts of SciPy, each with the files here that have its functions, and register them when they are imported.
+FILES = {
+    "scipy.linalg": (
+        "eigenvalues",
+        "equations",
+        "factors",
+        "least_squares",
+        "matrix_functions",
+        "no_derivative",
+        "orthogonal",
+        "special_matrices",
+        "systems",
+        "triangular",
+    ),
+}

@@ -1,0 +1,445 @@
+"""Each row of scipy.linalg: plain calls are SciPy's to the bit; derivatives satisfy equations, in every mode."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import warnings
+import zlib
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+sl = pytest.importorskip("scipy.linalg")
+
+from _numpy.agreement import assert_same, by_differences  # noqa: E402
+from _scipy import linalg_rows  # noqa: E402
+from _scipy.linalg_rows import CONSTANTS, ROWS, A, B, Case, E, P, V, positive, sym  # noqa: E402
+from _scipy.power_series import ORDER, Series, as_series  # noqa: E402
+from covered.rows import Kind  # noqa: E402
+from rules.modes import along, words  # noqa: E402
+
+import hoad  # noqa: E402
+from hoad._scipy.registry import IMPLEMENTED  # noqa: E402
+from hoad.errors import HoadError, NoRuleError  # noqa: E402
+from hoad.scipy import linalg  # noqa: E402
+
+# The names of a release, which this one is compared with.
+LATEST = tuple(map(int, __import__("scipy").__version__.split(".")[:2])) >= (1, 17)
+# Names of this release that stand for modules of SciPy's, or that are exceptions.
+RECORDED = [row for row in ROWS if row.kind is Kind.DIFFERENTIABLE]
+FIRST = list({row.name: row for row in reversed(RECORDED)}.values())
+# What reads both triangles, or all of a matrix, of complex numbers too.
+ANALYTIC = """
+solve inv det solve_triangular solve_banded solve_toeplitz matmul_toeplitz solve_circulant lu lu_factor lu_solve expm
+cosm sinm tanm coshm sinhm tanhm logm sqrtm fractional_matrix_power signm funm expm_frechet solve_sylvester block_diag
+toeplitz hankel circulant leslie diagsvd khatri_rao convolution_matrix companion fiedler_companion
+""".split()
+
+
+def each(rows: list[Case]) -> Any:
+    return pytest.mark.parametrize("row", rows, ids=Case.label)
+
+
+def leaves(result: Any) -> list[Any]:
+    if isinstance(result, (tuple, list)):
+        return [leaf for part in result for leaf in leaves(part)]
+    return [result]
+
+
+def is_inexact(leaf: Any) -> bool:
+    return leaf is not None and np.asarray(leaf).dtype.kind in "fc"
+
+
+# The places of the results that are not integers.
+KEPT = {row.label(): [k for k, leaf in enumerate(leaves(row.f(row.x))) if is_inexact(leaf)] for row in RECORDED}
+
+
+def floats(row: Case, x: Any) -> list[Any]:
+    """The results that are not integers."""
+    found = leaves(row.f(x))
+    return [found[k] for k in KEPT[row.label()]]
+
+
+def flat(row: Case, x: Any) -> Any:
+    """The results in one vector."""
+    return np.concatenate([np.reshape(leaf, -1) for leaf in floats(row, x)])
+
+
+def direction_of(row: Case, k: int = 0) -> Any:
+    rng = np.random.default_rng(zlib.crc32(f"{row.label()} {k}".encode()))
+    return rng.uniform(-1.0, 1.0, np.shape(row.x))
+
+
+def total(row: Case) -> Callable[[Any], Any]:
+    """A scalar of all results, no derivative of which vanishes by itself."""
+    return lambda x: np.sum(np.sin(1.0 + flat(row, x)))
+
+
+def assert_close(found: Any, wanted: Any, rtol: float) -> None:
+    scale = max(1.0, float(np.max(np.abs(wanted), initial=0.0)))
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=rtol * scale)
+
+
+# ---- all names ------------------------------------------------------------------------------------------------------
+
+
+def public_names() -> set[str]:
+    found = {name: getattr(sl, name) for name in sl.__all__}
+    return {name for name, value in found.items() if callable(value) and not inspect.isclass(value)}
+
+
+def test_every_name_of_scipy_has_a_row() -> None:
+    missing = public_names() - {row.name for row in ROWS} - set(CONSTANTS)
+    assert not missing, f"no row in tests/_scipy/linalg_rows.py for {sorted(missing)}"
+
+
+@pytest.mark.skipif(not LATEST, reason="older releases have other names")
+def test_every_row_is_of_a_name_that_scipy_has() -> None:
+    assert {row.name for row in ROWS} | set(CONSTANTS) == public_names()
+
+
+def test_the_package_has_the_names_of_scipy() -> None:
+    classes = {"LinAlgError", "LinAlgWarning"}
+    assert set(linalg.__all__) == public_names() | classes
+    for name in [*CONSTANTS, *classes]:
+        assert getattr(linalg, name) is getattr(sl, name)
+    for name in public_names() - set(CONSTANTS):
+        assert IMPLEMENTED[getattr(sl, name)] is getattr(linalg, name)
+        assert inspect.signature(getattr(linalg, name)) == inspect.signature(getattr(sl, name))
+
+
+def test_labels_tell_the_rows_apart() -> None:
+    assert not [label for label, n in Counter(map(Case.label, ROWS)).items() if n > 1]
+
+
+def test_how_many_names_are_of_each_kind() -> None:
+    kinds = {kind: {row.name for row in ROWS if row.kind is kind} for kind in Kind}
+    assert len(kinds[Kind.DIFFERENTIABLE] | kinds[Kind.CONSTANT] | set(CONSTANTS)) >= 80
+
+
+# ---- values ---------------------------------------------------------------------------------------------------------
+
+
+@each([row for row in ROWS if row.kind is not Kind.IMPOSSIBLE])
+def test_plain_calls_are_scipys(row: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = leaves(row.f(row.x))
+    monkeypatch.setattr(linalg_rows, "linalg", sl)
+    own = {f: original for original, f in IMPLEMENTED.items()}
+    wanted = leaves(own.get(row.f, row.f)(row.x))
+    for a, b in zip(found, wanted, strict=True):
+        if b is None or not isinstance(b, (np.ndarray, np.generic)):
+            assert a == b
+        else:
+            assert_same(a, b)
+
+
+def traced(row: Case, x: Any) -> list[Any]:
+    """All results of a call with a traced argument, as plain values."""
+    seen: list[Any] = []
+
+    def f(x: Any) -> Any:
+        found = leaves(row.f(x))
+        seen[:] = map(hoad.value, found)
+        return np.sum(x)
+
+    hoad.jvp(f, (x,), (np.zeros_like(x),))
+    return seen
+
+
+def assert_values(found: list[Any], wanted: list[Any], rtol: float = 1e-12) -> None:
+    for a, b in zip(found, wanted, strict=True):
+        if not isinstance(b, (np.ndarray, np.generic, float)):
+            assert a == b
+            continue
+        assert np.shape(a) == np.shape(b)
+        assert np.asarray(a).dtype == np.asarray(b).dtype
+        assert_close(a, b, rtol if is_inexact(b) else 0.0)
+
+
+@each([row for row in ROWS if row.kind is not Kind.IMPOSSIBLE])
+def test_traced_values_are_scipys_to_rounding(row: Case) -> None:
+    assert_values(traced(row, row.x), leaves(row.f(row.x)))
+
+
+@each(RECORDED)
+def test_layouts_do_not_matter(row: Case) -> None:
+    if not np.ndim(row.x):
+        pytest.skip("a number has no layout")
+    for x in (np.asfortranarray(row.x), row.x[::-1].copy()[::-1]):
+        assert_values(traced(row, x), leaves(row.f(row.x)))
+
+
+@each([row for row in FIRST if row.single])
+def test_single_precision(row: Case) -> None:
+    x = row.x.astype(np.float32)
+    assert_values(traced(row, x), leaves(row.f(x)), 1e-4)
+
+
+# ---- derivatives ----------------------------------------------------------------------------------------------------
+
+
+def series_of(row: Case) -> list[Series]:
+    """The Taylor series of each result along a direction."""
+    x, d = row.x, direction_of(row)
+    found = hoad.derivatives(lambda t: flat(row, x + t * d), ORDER)(0.0)
+    shapes = [np.shape(leaf) for leaf in floats(row, x)]
+    made, at = [], 0
+    for shape in shapes:
+        n = math.prod(shape)
+        made.append(Series(np.reshape(c[at : at + n], shape) / math.factorial(k) for k, c in enumerate(found)))
+        at += n
+    return made
+
+
+@each([row for row in RECORDED if row.equation])
+def test_derivatives_satisfy_the_equations(row: Case) -> None:
+    """At every order up to 4."""
+    x = Series([row.x, direction_of(row), *(np.zeros_like(row.x) for _ in range(ORDER - 1))])
+    assert row.equation is not None
+    pairs = list(row.equation(x, *series_of(row)))
+    assert pairs
+    for left, right in pairs:
+        for order, (a, b) in enumerate(zip(as_series(left).c, as_series(right).c, strict=True)):
+            assert np.shape(a) == np.shape(b), order
+            assert_close(a, b, 1e-10)
+
+
+@each([row for row in RECORDED if not row.equation])
+def test_derivatives_are_those_of_differences(row: Case) -> None:
+    """Of plain values, and then each order of that before."""
+    x, d = row.x, direction_of(row)
+    steps = 1e-3 * np.array([-4, -3, -2, -1, 0, 1, 2, 3, 4])
+    orders = [hoad.derivatives(lambda t: flat(row, x + t * d), ORDER)(t) for t in steps]
+    weights = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 0, 4 / 5, -1 / 5, 4 / 105, -1 / 280]) / 1e-3
+    slope = by_differences(lambda t: flat(row, x + t * d), 0.0)
+    assert_close(orders[4][1], slope, 1e-8)
+    for k in range(ORDER):
+        slope = sum(w * at[k] for w, at in zip(weights, orders, strict=True))
+        assert_close(orders[4][k + 1], slope, 1e-7)
+
+
+@each(RECORDED)
+def test_modes_agree(row: Case) -> None:
+    """Forward, reverse and Taylor mode, to order 3."""
+    f, x = total(row), row.x
+    d = direction_of(row)
+    if not np.ndim(x):
+        x, d = float(x), float(d)
+    series = hoad.derivatives(lambda t: f(x + t * d), 3)(0.0)
+    for order in (1, 3):
+        for word in words(order):
+            assert_close(along(f, word, [(d,)] * order)(x), series[order], 1e-9)
+
+
+@each(FIRST)
+def test_order_four_in_mixed_modes(row: Case) -> None:
+    f, x, d = total(row), row.x, direction_of(row)
+    if not np.ndim(x):
+        x, d = float(x), float(d)
+    series = hoad.derivatives(lambda t: f(x + t * d), 4)(0.0)
+    assert_close(along(f, "rfrf", [(d,)] * 4)(x), series[4], 1e-8)
+
+
+@each(FIRST)
+def test_jit_and_vmap(row: Case) -> None:
+    x, y = row.x, 1.0625 * row.x
+    jitted = hoad.jit(lambda x: tuple(floats(row, x)))
+    for point in (x, x, y):
+        assert_values(leaves(jitted(point)), floats(row, point))
+    mapped = hoad.vmap(lambda x: tuple(floats(row, x)))(np.stack([x, y]))
+    for found, *wanted in zip(leaves(mapped), floats(row, x), floats(row, y), strict=True):
+        assert_close(found, np.stack(wanted), 1e-12)
+
+
+@each([row for row in FIRST if row.name in ANALYTIC and np.ndim(row.x)])
+def test_complex_arguments(row: Case) -> None:
+    """What is analytic has one derivative in the complex plane, which a difference in any direction finds."""
+    z = row.x + 0.1j * direction_of(row, 1)
+    dz = direction_of(row, 2) + 1j * direction_of(row, 3)
+    values, tangents = hoad.jvp(lambda z: tuple(floats(row, z)), (z,), (dz,))
+    for k, (value, tangent, wanted) in enumerate(zip(values, tangents, floats(row, z), strict=True)):
+        assert_values([value], [wanted])
+        for part in (np.real, np.imag):
+            slope = by_differences(lambda t, k=k: part(floats(row, z + t * dz)[k]), 0.0)
+            assert_close(part(tangent), slope, 1e-8)
+
+
+# ---- shapes ---------------------------------------------------------------------------------------------------------
+
+OF_SQUARE: dict[str, Callable[[Any], Any]] = {
+    **{name: getattr(linalg, name) for name in "inv det norm cholesky lu lu_factor qr rq svd svdvals pinv".split()},
+    **{name: getattr(linalg, name) for name in "pinvh eigvals eig eigvalsh eigh expm logm sqrtm cosm tanhm".split()},
+    **{name: getattr(linalg, name) for name in "signm polar matrix_balance circulant companion fiedler".split()},
+    "solve": lambda x: linalg.solve(x, np.ones(x.shape[-1])),
+    "solve_triangular": lambda x: linalg.solve_triangular(x, np.ones(x.shape[-1])),
+    "lstsq": lambda x: linalg.lstsq(x, np.ones(x.shape[-1])),
+    "cho_factor": lambda x: linalg.cho_factor(x)[0],
+    "cho_solve": lambda x: linalg.cho_solve((x, True), np.ones(x.shape[-1])),
+    "lu_solve": lambda x: linalg.lu_solve(linalg.lu_factor(x), np.ones(x.shape[-1])),
+    "solve_sylvester": lambda x: linalg.solve_sylvester(x, x, x),
+    "solve_discrete_lyapunov": lambda x: linalg.solve_discrete_lyapunov(0.1 * x, x),
+    "block_diag": lambda x: linalg.block_diag(x, x),
+    "expm_frechet": lambda x: linalg.expm_frechet(x, x),
+    "khatri_rao": lambda x: linalg.khatri_rao(x, x),
+    "matmul_toeplitz": lambda x: linalg.matmul_toeplitz(x[..., 0], x[..., 1]),
+    "solve_toeplitz": lambda x: linalg.solve_toeplitz(x[..., 0], x[..., 1]),
+    "solve_circulant": lambda x: linalg.solve_circulant(x[..., 0], x[..., 1], baxis=-1),
+    "bandwidth": linalg.bandwidth,
+    "issymmetric": linalg.issymmetric,
+}
+POINTS = {
+    "no rows": np.zeros((0, 0)),
+    "one row": np.array([[2.0]]),
+    "a stack": 0.25 * np.stack([[P, P + np.eye(3)], [2 * P, P @ P]]),
+}
+
+
+@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize("name", OF_SQUARE)
+def test_shapes_of_all_kinds(name: str, point: str) -> None:
+    row, x = Case(name, Kind.DIFFERENTIABLE, OF_SQUARE[name], A), POINTS[point]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            wanted = leaves(row.f(x))
+        except Exception as failure:
+            with pytest.raises(type(failure)):
+                traced(row, x)
+            return
+        assert_values(traced(row, x), wanted, 1e-11)
+
+
+# ---- policies -------------------------------------------------------------------------------------------------------
+
+
+def test_equal_eigenvalues_and_singular_values() -> None:
+    """Functions of the matrix are smooth there, and vectors have no derivative."""
+    eye = np.eye(3)
+
+    def cube(x: Any) -> Any:
+        w, v = linalg.eigh(sym(x))
+        return np.sum(E * ((v * w**3) @ v.T))
+
+    found = hoad.hvp(cube)(eye, E)
+    np.testing.assert_allclose(found, hoad.hvp(lambda x: np.sum(E * (sym(x) @ sym(x) @ sym(x))))(eye, E), atol=1e-13)
+    assert np.isnan(hoad.grad(lambda x: linalg.eigh(sym(x))[1][1, 0])(eye)).any()
+    turned = hoad.jvp(lambda x: linalg.polar(x)[0], (2.0 * eye,), (E,))[1]
+    np.testing.assert_allclose(turned, (E - E.T) / 4, atol=1e-15)
+    np.testing.assert_allclose(hoad.grad(lambda x: np.sum(linalg.expm(x)))(0.0 * eye), np.ones((3, 3)))
+    np.testing.assert_allclose(hoad.grad(lambda x: np.sum(linalg.sqrtm(x)))(4.0 * eye), 0.25 * np.ones((3, 3)))
+
+
+def test_a_triangle_alone_is_refused() -> None:
+    """As for NumPy's functions: the derivative is that by a symmetric matrix."""
+    for f in (
+        linalg.cholesky,
+        linalg.eigvalsh,
+        linalg.pinvh,
+        lambda x: linalg.solve(x, V, assume_a="pos"),
+        lambda x: linalg.inv(x, assume_a="sym"),
+    ):
+        with pytest.raises(NoRuleError, match="Give both triangles"):
+            hoad.jvp(lambda x, f=f: np.sum(f(x)), (np.tril(P),), (P,))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: linalg.solve(x, np.ones(4)),
+        lambda x: linalg.solve(x, V, assume_a="round"),
+        lambda x: linalg.solve(0.0 * x, V),
+        lambda x: linalg.inv(x[:2]),
+        lambda x: linalg.inv(0.0 * x),
+        lambda x: linalg.det(np.nan * x),
+        lambda x: linalg.cholesky(-positive(x)),
+        lambda x: linalg.qr(x, mode="some"),
+        lambda x: linalg.solve_triangular(x, np.ones(2)),
+        lambda x: linalg.solve_triangular(0.0 * x, V),
+        lambda x: linalg.eigh(sym(x), subset_by_index=[1, 5]),
+        lambda x: linalg.expm(x[0, 0] * np.ones((2, 3))),
+        lambda x: linalg.sqrtm(x[:2]),
+        lambda x: linalg.solve_sylvester(x, x, np.ones((2, 2))),
+        lambda x: linalg.solve_continuous_are(x, x, x, x),
+        lambda x: linalg.companion(0.0 * x[0]),
+        lambda x: linalg.solve(x),
+        lambda x: linalg.solve(x, V, upper=True),
+    ],
+)
+def test_errors_are_scipys(call: Callable[[Any], Any]) -> None:
+    with pytest.raises(Exception) as plain:  # noqa: PT011
+        call(A)
+    with pytest.raises(type(plain.value)) as failure:
+        hoad.jvp(lambda x: (call(x), np.sum(x))[1], (A,), (A,))
+    assert str(failure.value) == str(plain.value)
+
+
+@each([row for row in ROWS if row.kind is Kind.IMPOSSIBLE])
+def test_what_is_impossible_says_why(row: Case) -> None:
+    assert row.note, "a reason, for the page"
+    with pytest.raises(HoadError, match=r"Use|Draw"):
+        hoad.jvp(lambda x: (row.f(x), np.sum(x))[1], (row.x,), (row.x,))
+
+
+@each([row for row in ROWS if row.kind is Kind.CONSTANT])
+def test_branches_on_structure_are_guarded(row: Case) -> None:
+    found = hoad.grad(lambda x: np.sum(x) if row.f(x) else 2.0 * np.sum(x))(row.x)
+    np.testing.assert_array_equal(found, np.full_like(row.x, 1.0 if row.f(row.x) else 2.0))
+    jitted = hoad.jit(lambda x: x * (2.0 if linalg.issymmetric(x) else 3.0))
+    for x in (P, A, P, A):
+        np.testing.assert_array_equal(jitted(x), x * (2.0 if sl.issymmetric(x) else 3.0))
+
+
+def test_nested_lists_of_traced_numbers() -> None:
+    def f(a: Any) -> Any:
+        return linalg.det([[a, 1.0], [2.0, a * a]])
+
+    assert hoad.derivative(f, 3)(2.0) == pytest.approx(6.0)
+
+
+def test_symbols_are_recorded() -> None:
+    x = hoad.symbols("x")
+    e = linalg.det([[x, 1.0], [2.0, x * x]])
+    assert e.evaluate({x: 3.0}) == pytest.approx(25.0)
+    assert e.gradient({x: 3.0})[x] == pytest.approx(27.0)
+
+
+@pytest.mark.parametrize("f", [linalg.expm, lambda x: linalg.logm(positive(x)), linalg.sinm])
+def test_steps_of_a_loop_may_scale_otherwise(f: Callable[[Any], Any]) -> None:
+    """How often a matrix is squared, or roots are taken, is no branch in a body that is recorded once."""
+    steps = np.array([0.125, 4.0, 0.0, 1.0])
+
+    def by_scan(x: Any) -> Any:
+        return hoad.scan(lambda c, t: (c + np.sum(f(t * x)), t), 0.0, steps)[0]
+
+    def by_loop(x: Any) -> Any:
+        return sum(np.sum(f(t * x)) for t in steps)
+
+    assert by_scan(A) == pytest.approx(by_loop(A), rel=1e-12)
+    assert_close(hoad.grad(by_scan)(A), hoad.grad(by_loop)(A), 1e-11)
+    assert_close(hoad.hvp(by_scan)(A, E), hoad.hvp(by_loop)(A, E), 1e-10)
+
+
+@pytest.mark.filterwarnings("ignore:logm result may be inaccurate")
+@pytest.mark.parametrize("size", [1e-3, 0.5, 8.0])
+@pytest.mark.parametrize("name", ["expm", "cosm", "logm", "sqrtm"])
+def test_derivatives_of_functions_have_all_digits(name: str, size: float) -> None:
+    """Of orders 1 to 4, beside the function of one block matrix at 40 digits."""
+    mpmath = pytest.importorskip("mpmath")
+    x = size * A if name in ("expm", "cosm") else B + size * P
+    found = hoad.derivatives(lambda t: getattr(linalg, name)(x + t * E), ORDER)(0.0)
+    with mpmath.workdps(40):
+        whole = np.kron(np.eye(ORDER + 1), x) + np.kron(np.eye(ORDER + 1, k=1), E)
+        exact = np.array(getattr(mpmath, name)(mpmath.matrix(whole.tolist())).tolist())
+        exact = np.vectorize(lambda z: float(mpmath.re(z)))(exact)
+    for k, value in enumerate(found):
+        assert_close(value / math.factorial(k), exact[:3, 3 * k : 3 * k + 3], 2e-13)
+
+
+def test_options_of_memory_and_checks_are_taken() -> None:
+    plain = sl.inv(B)
+    found = hoad.jvp(lambda x: linalg.inv(x, overwrite_a=True, check_finite=False), (B.copy(),), (B,))[0]
+    np.testing.assert_allclose(found, plain, rtol=1e-14)
