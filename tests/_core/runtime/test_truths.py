@@ -101,8 +101,8 @@ steps = st.lists(st.tuples(*[st.integers(0, 9)] * 4), min_size=1, max_size=12)
 
 
 def selected(program: list[Step], x: Any) -> Any:
-    """Values and booleans, made of one another."""
-    values, truths = [x, 0.5 * x[::-1] + 0.1, np.sin(3.0 * x)], [x > 0.1]
+    """Values and booleans, made of one another, by operations that round alike everywhere."""
+    values, truths = [x, 0.5 * x[::-1] + 0.1, x * (3.0 - x)], [x > 0.1]
     for op, i, j, k in program:
         a, b, c = values[-1 - i % len(values)], values[-1 - j % len(values)], truths[-1 - k % len(truths)]
         made: Any = (
