@@ -47,10 +47,7 @@ QUADRATURE = (
     "Sum over nodes and weights, x, w = np.polynomial.legendre.leggauss(n), as np.sum(w * f(x)) on [-1, 1]; or solve "
     "y' = f(t) with hoad.ode.odeint."
 )
-DENSITY = (
-    "Write its formula with NumPy and scipy.special. The normal distribution has np.exp(-0.5 * x * x) / "
-    "np.sqrt(2 * np.pi), scipy.special.ndtr(x) and scipy.special.ndtri(p)."
-)
+DENSITY = "hoad.adopt(f) takes SciPy's code along, as in hoad.grad(hoad.adopt(f))."
 ROOTS = ["newton", "brentq", "brenth", "bisect", "ridder", "toms748", "root_scalar", "root", "fsolve"]
 MINIMA = ["minimize", "minimize_scalar", "fmin", "fmin_bfgs", "fmin_cg", "least_squares", "leastsq", "curve_fit"]
 MINIMA += ["brent", "golden", "fminbound", "bracket", "basinhopping", "shgo", "differential_evolution"]

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from hoad._comparison.plain_calls import compared
+from hoad._core.base.frame_globals import AdoptedGlobals
 from hoad._core.base.where import is_library, is_public, name_running, wrapped_in
 from hoad._core.graph.norms import replace_even_functions
 from hoad._core.record.recording import Recording
@@ -69,7 +70,7 @@ class _TellingOfObjects:
     def __exit__(self, kind: object, failure: BaseException | None, traceback: object) -> None:
         if failure is None:
             return
-        called = function_of_scipy(failure)
+        called = "" if _was_adopted(failure) else function_of_scipy(failure)
         if called and _is_of_traced(failure, called):
             raise _not_recorded(failure, called) from failure
         if isinstance(failure, HoadError):
@@ -106,6 +107,11 @@ def _without_loop(failure: TypeError) -> TracedValueError:
         "or make it one operation with a rule of its own (see hoad.primitive); or take hoad.value(x) if plain numbers "
         "are meant."
     )
+
+
+def _was_adopted(failure: BaseException) -> bool:
+    """Whether adopted code raised, whose line says what went wrong."""
+    return any(type(frame.f_globals) is AdoptedGlobals for frame, _ in traceback.walk_tb(failure.__traceback__))
 
 
 def _is_of_traced(failure: BaseException, called: str) -> bool:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 import struct
 import sys
 import threading
 import types
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -228,3 +230,14 @@ def test_an_equal_number_in_the_code_is_a_branch() -> None:
     close(hoad.grad(hoad.adopt(lambda x: 3.0 * x if x == 0.0 else math.sin(x) / x))(0.0), 3.0)
     close(hoad.grad(hoad.adopt(lambda x: 3.0 * x if x == 0.5 else x))(0.5), 3.0)
     close(hoad.grad(hoad.adopt(lambda x: x if np.allclose(x, 0.5) else x**2))(0.5), 1.0)
+
+
+def test_errors_of_packages_name_adopt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "site-packages" / "somebodys"
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").write_text("import math\n\ndef f(x):\n    return math.exp(x)\n")
+    monkeypatch.syspath_prepend(str(folder.parent))
+    somebodys = importlib.import_module("somebodys")
+    with pytest.raises(hoad.TracedValueError, match=r"__init__\.py:4\)\. That line is in somebodys: hoad\.adopt\(f\)"):
+        hoad.grad(somebodys.f)(0.4)
+    close(hoad.grad(hoad.adopt(somebodys.f))(0.4), math.exp(0.4))

@@ -79,7 +79,8 @@ cdef int STORE_GLOBAL = opmap["STORE_GLOBAL"], DELETE_GLOBAL = opmap["DELETE_GLO
 cdef frozenset STORES = frozenset([opmap[name] for name in ("STORE_SUBSCR", "STORE_SLICE") if name in opmap])
 cdef int COMPARE_OP = opmap["COMPARE_OP"]
 cdef frozenset LITERALS = frozenset([opmap[name] for name in ("LOAD_CONST", "LOAD_SMALL_INT") if name in opmap])
-cdef frozenset WRITERS = frozenset(["at", "copyto", "fill", "place", "put", "putmask", "put_along_axis", "fill_diagonal"])
+cdef frozenset WRITERS = frozenset(
+    ["at", "copyto", "fill", "fill_diagonal", "place", "put", "put_along_axis", "putmask"])
 cdef str SCIPYS = f"{os.sep}scipy{os.sep}"
 
 

@@ -9,6 +9,8 @@ from types import CodeType
 
 from cpython.object cimport PyObject
 
+from hoad._core.base.frame_globals import adopts
+
 from hoad._core.base.where cimport assigns, here, is_library, is_solver, stores, user_place, user_position
 
 from hoad.errors import NoRuleError, TracedValueError
@@ -57,14 +59,27 @@ cpdef str advice_for(str called):
         "hoad.value(x) if plain numbers are meant.")
 
 
+cdef str package_of(str filename):
+    """The package that a file was installed with; None of the user's own files."""
+    _, found, rest = filename.rpartition(f"-packages{os.sep}")
+    return rest.partition(os.sep)[0].removesuffix(".py") if found else None
+
+
 cdef object cut_off(str what, str advice, Graph graph=None):
     """The error for a traced value (of this graph) that would become a plain number."""
     if graph is not None:
         check_usable(graph)
     where, called = user_place()
-    if called:
+    code, line = user_position()
+    package = None if code is None else package_of(code.co_filename)
+    cdef bint adopted = adopts() and code is not None
+    if adopted:     # that line is to be named, in whatever package it is
+        where = f"{os.path.basename(code.co_filename)}:{line}"
+    if called and not (adopted and advice):
         what = f"{called} of a traced value"
         advice = advice_for(called)
+    elif package and not adopted:
+        advice = f"That line is in {package}: hoad.adopt(f) takes its code along, as in hoad.grad(hoad.adopt(f))."
     elif assigns():
         what = "assigning a traced value to an item of a plain array (a[...] = x)"
         advice = start_traced() + "; or take hoad.value(x) if plain numbers are meant."
