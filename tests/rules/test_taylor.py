@@ -58,7 +58,7 @@ def distances(case: Elementwise, xs: tuple[np.ndarray, ...]) -> list[np.ndarray]
 def curve(case: Elementwise) -> tuple[tuple[np.ndarray, ...], list[np.ndarray]]:
     """Points, and a direction for each operand that has derivatives, that stays clear of singular points."""
     rng = np.random.default_rng(zlib.crc32(case.name.encode()))
-    xs = case.sample(rng, 2 if case.room == "special" else 5 if len(case.at) == 1 else 3)
+    xs = case.sample(rng, 1 if case.few else 2 if case.room == "special" else 5 if len(case.at) == 1 else 3)
     return xs, [rng.uniform(-0.3, 0.3, len(d)) * d for k, d in enumerate(distances(case, xs)) if k in case.wrt]
 
 
@@ -75,7 +75,7 @@ def exact_series(case: Elementwise, point: list[Any], direction: list[float], or
     def f(t: Any) -> Any:
         return case.oracle(*[x + t * v for x, v in zip(point, along, strict=False)], *point[len(along) :])
 
-    return np.array(oracle.taylor(f, order))
+    return np.array(oracle.taylor(f, order, oracle.SPARE_DIGITS_OF_ARRAYS if case.few else oracle.SPARE_DIGITS))
 
 
 def change(case: Elementwise, point: list[Any], direction: list[float], j: int, distance: float, exact: Any) -> Any:

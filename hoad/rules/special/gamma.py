@@ -192,6 +192,22 @@ define(
 define(sc.beta, lambda g, p, x, y: (-(g * (p * _psi_difference(x, y))), -(g * (p * _psi_difference(y, x)))))
 define(sc.betaln, lambda g, p, x, y: (-(g * _psi_difference(x, y)), -(g * _psi_difference(y, x))))
 
+
+def _poch(g, p, a, m):
+    """Γ(a + m) / Γ(a)."""
+    return g * (p * _psi_difference(a, m)), g * (p * sc.psi(a + m))
+
+
+def _binom(g, p, n, k):
+    """Γ(n + 1) / (Γ(k + 1) Γ(n - k + 1))."""
+    others = n - k + 1.0
+    return g * (p * _psi_difference(others, k)), g * (p * _psi_difference(k + 1.0, n - 2.0 * k))
+
+
+# Of integers the derivative is that of the function of real numbers; where Γ is infinite it is nan
+define(sc.poch, _poch)
+define(sc.binom, _binom)
+
 # The Hurwitz zeta function: ψ⁽ⁿ⁾(x) = (-1)ⁿ⁺¹ n! ζ(n + 1, x)
 define(
     sc._ufuncs._zeta,
@@ -202,7 +218,7 @@ define(
 
 
 # Incomplete gamma and beta functions
-def _gamma_density(a, x):
+def gamma_density(a, x):
     """xᵃ⁻¹ e⁻ˣ / Γ(a); from a = 10 on about its maximum, where powers and exponentials would be huge."""
     large = np.greater_equal(a, 10.0)
     few, many = np.where(large, 1.0, a), np.where(large, a, 10.0)
@@ -212,14 +228,14 @@ def _gamma_density(a, x):
     return np.where(large, about, inner ** (few - 1.0) * np.exp(-inner) * sc.rgamma(few))
 
 
-def _beta_density(a, b, x):
+def beta_density(a, b, x):
     """xᵃ⁻¹ (1 - x)ᵇ⁻¹ / B(a, b)."""
     return x ** (a - 1.0) * (1.0 - x) ** (b - 1.0) / sc.beta(a, b)
 
 
-define(sc.gammainc, lambda g, p, a, x: (unknown("gammainc", "a"), g * _gamma_density(a, x)))
-define(sc.gammaincc, lambda g, p, a, x: (unknown("gammaincc", "a"), -(g * _gamma_density(a, x))))
-define(sc.gammaincinv, lambda g, p, a, y: (unknown("gammaincinv", "a"), g / _gamma_density(a, p)))
-define(sc.gammainccinv, lambda g, p, a, y: (unknown("gammainccinv", "a"), -(g / _gamma_density(a, p))))
-define(sc.betainc, lambda g, p, a, b, x: (*2 * (unknown("betainc", "a, b"),), g * _beta_density(a, b, x)))
-define(sc.betaincc, lambda g, p, a, b, x: (*2 * (unknown("betaincc", "a, b"),), -(g * _beta_density(a, b, x))))
+define(sc.gammainc, lambda g, p, a, x: (unknown("gammainc", "a"), g * gamma_density(a, x)))
+define(sc.gammaincc, lambda g, p, a, x: (unknown("gammaincc", "a"), -(g * gamma_density(a, x))))
+define(sc.gammaincinv, lambda g, p, a, y: (unknown("gammaincinv", "a"), g / gamma_density(a, p)))
+define(sc.gammainccinv, lambda g, p, a, y: (unknown("gammainccinv", "a"), -(g / gamma_density(a, p))))
+define(sc.betainc, lambda g, p, a, b, x: (*2 * (unknown("betainc", "a, b"),), g * beta_density(a, b, x)))
+define(sc.betaincc, lambda g, p, a, b, x: (*2 * (unknown("betaincc", "a, b"),), -(g * beta_density(a, b, x))))
