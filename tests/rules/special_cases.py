@@ -262,6 +262,24 @@ special("yve", lambda v, x: -mp.besselj(-v, x), RIGHT, of=[0.5], tolerance=4e-14
 
 # ---- hypergeometric, gamma ------------------------------------------------------------------------------------------
 
+special(
+    "gammainc",
+    lambda a, x: mp.gammainc(a, 0, x, regularized=True),
+    positive(0.3, 8.0),
+    positive(0.1, 10.0),
+    label="special_gammainc_by_shape",
+    tolerance=1e-12,
+    closes=False,
+)
+special(
+    "gammaincc",
+    lambda a, x: mp.gammainc(a, x, regularized=True),
+    positive(0.3, 8.0),
+    positive(1.5, 10.0),
+    label="special_gammaincc_by_shape",
+    tolerance=1e-12,
+    closes=False,
+)
 special("hyp0f1", mp.hyp0f1, between(-10.0, 10.0), of=[1.5], tolerance=1e-13)
 special("hyperu", lambda a, b, x: mp.exp(x) * mp.e1(x), between(0.3, 3.0), of=[1.0, 1.0], tolerance=1e-11)
 
