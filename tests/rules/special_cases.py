@@ -280,6 +280,17 @@ special(
     tolerance=1e-12,
     closes=False,
 )
+elementwise(
+    "special_zeta_by_order",
+    lambda s: sc.zeta(s, 2.0),
+    lambda s: mp.zeta(s) - 1,
+    between(1.5, 8.0),
+    uses=["scipy.special.zeta"],
+    room="special",
+    tolerance=1e-13,
+    singular=[1.0],
+    closes=False,
+)
 special("hyp0f1", mp.hyp0f1, between(-10.0, 10.0), of=[1.5], tolerance=1e-13)
 special("hyperu", lambda a, b, x: mp.exp(x) * mp.e1(x), between(0.3, 3.0), of=[1.0, 1.0], tolerance=1e-11)
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from hoad._core.trace.traced import is_traced
 from hoad._numpy.complex import is_complex
 from hoad.rules.registry import primitive, vjp
 from hoad.rules.special.define import define, sc, unknown
@@ -109,6 +110,8 @@ def zeta_expansion(s: Any, q: Any) -> Any:
 
     Where the sum has no value it is nan, as SciPy's is: for s ≤ 1, and for q < 0 with an s that is not whole.
     """
+    if is_traced(s):
+        return zeta_by_order(s, q, 0)
     power = float(s)
     whole = power.is_integer()
     if not power > 1.0:
@@ -140,6 +143,27 @@ def _lattice(s: int, turn: Any) -> Any:
         powers = [-(a + b) for a, b in zip([*slope, 0.0, 0.0], [0.0, 0.0, *slope], strict=True)]
     scale = (-1.0) ** (s - 1) * math.pi**s / math.factorial(s - 1)
     return polynomial([scale * c for c in powers], _cotangent(turn))
+
+
+def zeta_by_order(s: Any, q: Any, order: int) -> Any:
+    """The derivative of order 0, 1 or 2 by s > 1, for q > 0: of each term of the same sum."""
+    y = q + SHIFT
+    log = np.log(y)
+    rising, rates, squares = s, 1.0 / s, 1.0 / (s * s)  # (s)ₘ, Σ 1 / (s + j) and Σ 1 / (s + j)²
+    below = 1.0 / (s - 1.0)
+    g = [0.5 + y * below, -(y * below * below), 2.0 * y * below**3]
+    power = 1.0 / y
+    for k in range(1, TERMS + 1):
+        term = _even(k) / math.factorial(2 * k) * power * rising
+        g = [g[0] + term, g[1] + term * rates, g[2] + term * (rates * rates - squares)]
+        for j in (2 * k - 1, 2 * k):
+            rising, rates, squares = rising * (s + j), rates + 1.0 / (s + j), squares + 1.0 / (s + j) ** 2
+        power = power / (y * y)
+    tail = [g[0], g[1] - log * g[0], g[2] - 2.0 * log * g[1] + log * log * g[0]][order]
+    total = tail * y**-s
+    for k in range(SHIFT):
+        total = total + (-np.log(q + k)) ** order * (q + k) ** -s
+    return np.where(np.logical_and(np.greater(s, 1.0), np.greater(q, 0.0)), total, math.nan)
 
 
 def psi_difference(x: Any, y: Any) -> Any:
@@ -210,9 +234,21 @@ define(sc.poch, _poch)
 define(sc.binom, _binom)
 
 # The Hurwitz zeta function: ψ⁽ⁿ⁾(x) = (-1)ⁿ⁺¹ n! ζ(n + 1, x)
+@primitive(elementwise=True)
+def slope_of_zeta(s, q):
+    """∂ζ/∂s."""
+    with np.errstate(all="ignore"):
+        return zeta_by_order(np.asarray(s, float), np.asarray(q, float), 1)
+
+
+slope_of_zeta.__hoad_primitive__.expansion = lambda s, q: zeta_by_order(s, q, 1)  # type: ignore[attr-defined]
+vjp(
+    slope_of_zeta,
+    lambda g, p, s, q: (g * zeta_by_order(s, q, 2), -(g * (sc.zeta(s + 1.0, q) + s * slope_of_zeta(s + 1.0, q)))),
+)
 define(
     sc._ufuncs._zeta,
-    lambda g, p, s, q: (unknown("zeta", "x"), -(g * (s * sc.zeta(s + 1.0, q)))),
+    lambda g, p, s, q: (g * slope_of_zeta(s, q), -(g * (s * sc.zeta(s + 1.0, q)))),
     name="scipy.special.zeta",
     expansion=zeta_expansion,
 )
