@@ -1,7 +1,7 @@
 """Distributions of probability: a density each, and for their inverses its reciprocal.
 
-The derivative of an incomplete gamma or beta function with respect to its shape has no closed form, nor have what
-solves an equation for a shape, or depends on one: those rules say so.
+Derivatives with respect to a shape have no closed form, and what solves an equation for a shape has no rule: the rules
+say so.
 
 References
 ----------
