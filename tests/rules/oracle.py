@@ -17,7 +17,8 @@ from mpmath import mp
 
 STEP_DIGITS = 25
 SPARE_DIGITS = 300
-SPARE_DIGITS_OF_ARRAYS = 100  # whose items are of moderate size, and of rows with few points
+SPARE_DIGITS_OF_ARRAYS = 100  # whose items are of moderate size
+SPARE_DIGITS_OF_FEW = 40
 PLACES = 600  # binary ones
 
 

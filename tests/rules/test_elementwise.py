@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from rules.cases import Elementwise, cases_of
 from rules.modes import multi_indices, pointwise, words
-from rules.oracle import SPARE_DIGITS, SPARE_DIGITS_OF_ARRAYS, partial
+from rules.oracle import SPARE_DIGITS, SPARE_DIGITS_OF_FEW, partial
 
 import hoad
 
@@ -40,7 +40,7 @@ def points(case: Elementwise) -> tuple[np.ndarray, ...]:
 @functools.cache
 def expected(case: Elementwise, orders: tuple[int, ...]) -> np.ndarray:
     """The partial derivative at the points."""
-    spare = SPARE_DIGITS_OF_ARRAYS if case.few else SPARE_DIGITS
+    spare = SPARE_DIGITS_OF_FEW if case.few else SPARE_DIGITS
     return np.array(
         [
             float(partial(case.oracle, point, orders, spare))
