@@ -215,7 +215,10 @@ def test_the_table_waits_for_scipy(tmp_path: Path) -> None:
 
 
 def test_a_program_that_travels_brings_the_table(tmp_path: Path) -> None:
-    program = hoad.gradient(hoad.record(lambda x: sc.erfcx(x) * sc.k0e(x) * sc.zeta(3.0, x), 1.0))
+    def f(x: Any) -> Any:
+        return sc.erfcx(x) * sc.k0e(x) * sc.zeta(3.0, x) * sc.ber(x) * np.real(sc.hankel1(1.5, x + 0.3j))
+
+    program = hoad.gradient(hoad.record(f, 1.0))
     code = "import pickle, sys; print(pickle.load(sys.stdin.buffer).evaluate(1.25))"
     run = [sys.executable, "-c", code]
     done = subprocess.run(run, cwd=tmp_path, input=pickle.dumps(program), capture_output=True, check=True)

@@ -198,9 +198,9 @@ def _mean(function, v, x):
 
 
 def hankel(name, turn):
-    """The rule of H, times exp(turn z): H′ᵥ = v/z Hᵥ - Hᵥ₊₁ and H′ᵥ₊₁ = Hᵥ - (v + 1)/z Hᵥ₊₁ close.
+    """The rule of H, times exp(turn z), and the pair that it takes.
 
-    H is as large as the other solution of the recurrence, so that this is stable; the scaled ones lose a factor |z| an
+    H′ᵥ = v/z Hᵥ - Hᵥ₊₁ and H′ᵥ₊₁ = Hᵥ - (v + 1)/z Hᵥ₊₁ close. H is as large as the other solution of the recurrence, so that this is stable; the scaled ones lose a factor |z| an
     order.
     """
     function = getattr(sc, name)
@@ -220,10 +220,11 @@ def hankel(name, turn):
 
     vjp(both, rule_of_both)
     define(function, lambda g, p, v, z: (_order(name), g * by_z(v, z, *both(v, z))))
+    return both
 
 
-for _name, _turn in (("hankel1", 0.0), ("hankel2", 0.0), ("hankel1e", -1j), ("hankel2e", 1j)):
-    hankel(_name, _turn)
+pair_of_hankel1, pair_of_hankel2 = hankel("hankel1", 0.0), hankel("hankel2", 0.0)
+pair_of_hankel1e, pair_of_hankel2e = hankel("hankel1e", -1j), hankel("hankel2e", 1j)
 
 
 def _scaled_bessel(name):
