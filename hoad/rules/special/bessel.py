@@ -200,8 +200,8 @@ def _mean(function, v, x):
 def hankel(name, turn):
     """The rule of H, times exp(turn z), and the pair that it takes.
 
-    H′ᵥ = v/z Hᵥ - Hᵥ₊₁ and H′ᵥ₊₁ = Hᵥ - (v + 1)/z Hᵥ₊₁ close. H is as large as the other solution of the recurrence, so that this is stable; the scaled ones lose a factor |z| an
-    order.
+    H′ᵥ = v/z Hᵥ - Hᵥ₊₁ and H′ᵥ₊₁ = Hᵥ - (v + 1)/z Hᵥ₊₁ close. H is as large as the other solution of the recurrence, so
+    that this is stable; the scaled ones lose a factor |z| an order.
     """
     function = getattr(sc, name)
 
