@@ -61,7 +61,7 @@ vjp(np.fabs, lambda g, p, x: (g * slope(x),))
 vjp(slope, lambda g, p, x: (None,))
 
 
-def _power(g, p, x, y):
+def power_rule(g, p, x, y):
     """(y xʸ⁻¹, xʸ log x), strongly zero: the derivative of x⁰ is 0 also at x = 0, and so is that of 0ʸ for y > 0."""
     return g * strong_multiply(y, x ** (y - 1.0)), g * _with_logarithm(p, x, y, powlog1)
 
@@ -96,8 +96,8 @@ def _expanded(count):
 WITH_LOGARITHMS = (np.power, powlog1, powlog2, powlog3)
 for _count, _primitive in enumerate((prim.POWLOG1, prim.POWLOG2, prim.POWLOG3), start=1):
     _primitive.expansion = _expanded(_count)
-vjp(np.power, _power)
-vjp(np.float_power, _power)
+vjp(np.power, power_rule)
+vjp(np.float_power, power_rule)
 vjp(powlog1, _power_with(1, powlog2))
 vjp(powlog2, _power_with(2, powlog3))
 vjp(powlog3, _power_with(3, None))

@@ -8,6 +8,7 @@ that nothing tests cannot exist.
 from __future__ import annotations
 
 import functools
+import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -41,6 +42,8 @@ class Elementwise:
     tolerance: float  # of rounding: relative to the value, and to its change with a relative change of an operand
     room: str = "elementwise"
     closes: bool = True  # whether its rule and theirs ask for no ever new operations
+    few: bool = False  # whether few points are enough, of an oracle that takes its time
+    single: bool = True  # whether SciPy computes it in single precision too
 
     def sample(self, rng: Rng, count: int) -> tuple[np.ndarray, ...]:
         return tuple(sampler(rng, count) for sampler in self.at)
@@ -74,11 +77,15 @@ def elementwise(
     tolerance: float = 1e-14,
     room: str = "elementwise",
     closes: bool = True,
+    few: bool = False,
+    single: bool = True,
 ) -> None:
     """Add a row."""
     operands = tuple(range(len(at)) if wrt is None else wrt)
     used = (name,) if uses is None else tuple(uses)
-    CASES.append(Elementwise(name, f, oracle, at, used, operands, tuple(singular), tolerance, room, closes))
+    CASES.append(
+        Elementwise(name, f, oracle, at, used, operands, tuple(singular), tolerance, room, closes, few, single)
+    )
 
 
 def structured(
@@ -1455,3 +1462,7 @@ reduction(
 def cases_of(room: str) -> list[Any]:
     """The rows of one file of rules."""
     return [case for case in CASES if case.room == room]
+
+
+for _further in ("cases", "integrals", "distributions", "equations"):  # which add their rows, by the functions above
+    importlib.import_module(f"rules.special_{_further}")

@@ -18,6 +18,7 @@ from mpmath import mp
 STEP_DIGITS = 25
 SPARE_DIGITS = 300
 SPARE_DIGITS_OF_ARRAYS = 100  # whose items are of moderate size
+SPARE_DIGITS_OF_FEW = 40
 PLACES = 600  # binary ones
 
 
@@ -46,9 +47,9 @@ def _values(f: Callable[..., Any], point: str, digits: int) -> dict[tuple[Any, .
     return {}
 
 
-def partial(f: Callable[..., Any], point: Sequence[float], orders: Sequence[int]) -> Any:
+def partial(f: Callable[..., Any], point: Sequence[float], orders: Sequence[int], spare: int = SPARE_DIGITS) -> Any:
     """∂^orders f at a point, for a function of as many numbers."""
-    digits = STEP_DIGITS * max(5, sum(orders)) + SPARE_DIGITS
+    digits = STEP_DIGITS * max(5, sum(orders)) + spare
     values = _values(f, repr(point), digits)
     with mp.workdps(digits):
         x = [exact(item) for item in point]
@@ -86,9 +87,9 @@ def as_floats(x: Any) -> np.ndarray:
     return np.array([float(item) for item in x.ravel()]).reshape(x.shape)
 
 
-def taylor(f: Callable[[Any], Any], order: int) -> list[Any]:
+def taylor(f: Callable[[Any], Any], order: int, spare: int = SPARE_DIGITS) -> list[Any]:
     """Coefficients of f(t) about 0 (numbers, or object arrays), all from the same points."""
-    with mp.workdps(STEP_DIGITS * order + SPARE_DIGITS):
+    with mp.workdps(STEP_DIGITS * order + spare):
         half = mp.mpf(10) ** -STEP_DIGITS / 2
         values = {k: f(k * half) for k in range(-order, order + 1)}
         found = []

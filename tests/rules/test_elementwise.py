@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from rules.cases import Elementwise, cases_of
 from rules.modes import multi_indices, pointwise, words
-from rules.oracle import partial
+from rules.oracle import SPARE_DIGITS, SPARE_DIGITS_OF_FEW, partial
 
 import hoad
 
@@ -23,6 +23,7 @@ CASES = [*cases_of("elementwise"), *cases_of("special")]
 HIGHEST = 4
 POINTS = {1: 16, 2: 8}
 POINTS_SPECIAL = {1: 6, 2: 3}  # whose oracles take their time
+POINTS_FEW = {1: 2, 2: 1}
 UNDERFLOW = 1e-300
 
 # All tests of a case follow each other, so that they find the values of mpmath in the same process.
@@ -31,16 +32,18 @@ each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name, s
 
 @functools.cache
 def points(case: Elementwise) -> tuple[np.ndarray, ...]:
-    count = (POINTS_SPECIAL if case.room == "special" else POINTS)[len(case.at)]
+    counts = POINTS_FEW if case.few else POINTS_SPECIAL if case.room == "special" else POINTS
+    count = counts[len(case.at)]
     return case.sample(np.random.default_rng(zlib.crc32(case.name.encode())), count)
 
 
 @functools.cache
 def expected(case: Elementwise, orders: tuple[int, ...]) -> np.ndarray:
     """The partial derivative at the points."""
+    spare = SPARE_DIGITS_OF_FEW if case.few else SPARE_DIGITS
     return np.array(
         [
-            float(partial(case.oracle, point, orders))
+            float(partial(case.oracle, point, orders, spare))
             for point in zip(*map(np.ndarray.tolist, points(case)), strict=True)
         ]
     )

@@ -149,10 +149,10 @@ SINGLE = 2e-6
 
 def single_precision_points(case: Elementwise) -> Arrays:
     """Points at which everything up to order 3 is well inside the range of float32."""
-    xs = case.sample(rng_of(case), 2000)
+    xs = case.sample(rng_of(case), 100 if case.few else 2000)
     with np.errstate(over="ignore"):
         xs = tuple(x.astype(np.float32).astype(float) if x.dtype.kind == "f" else x for x in xs)
-    fits = np.ones(2000, dtype=bool)
+    fits = np.ones(len(xs[0]), dtype=bool)
     for x in xs:
         fits &= (abs(x) < 1e4) & ((abs(x) > 1e-4) | (x == 0))
         for center in case.singular:
@@ -167,7 +167,7 @@ def single_precision_points(case: Elementwise) -> Arrays:
     return tuple(x[fits][:6] for x in xs)
 
 
-@each_elementwise
+@pytest.mark.parametrize("case", [case for case in ELEMENTWISE if case.single], ids=lambda case: case.name)
 def test_float32(case: Elementwise) -> None:
     """What comes in float32 stays so in every mode, and is right to its last digits."""
     exact = single_precision_points(case)

@@ -165,7 +165,7 @@ def test_differences_of_digamma_do_not_cancel() -> None:
 
 # ---- what is refused ------------------------------------------------------------------------------------------------
 
-ORDERS = {"jv": 1, "yv": 1, "iv": 1, "kv": 1, "ive": 1, "kve": 1, "gammainc": 1, "gammaincc": 1, "zeta": 1}
+ORDERS = {"jv": 1, "yv": 1, "iv": 1, "kv": 1, "ive": 1, "kve": 1}
 ORDERS |= {"gammaincinv": 1, "gammainccinv": 1, "yn": 1, "kn": 1, "betainc": 2, "betaincc": 2, "hyp1f1": 2, "hyp2f1": 3}
 
 
@@ -215,11 +215,22 @@ def test_the_table_waits_for_scipy(tmp_path: Path) -> None:
 
 
 def test_a_program_that_travels_brings_the_table(tmp_path: Path) -> None:
-    program = hoad.gradient(hoad.record(lambda x: sc.erfcx(x) * sc.k0e(x) * sc.zeta(3.0, x), 1.0))
+    def f(x: Any) -> Any:
+        return sc.erfcx(x) * sc.k0e(x) * sc.zeta(3.0, x) * sc.ber(x) * np.real(sc.hankel1(1.5, x + 0.3j))
+
+    program = hoad.gradient(hoad.record(f, 1.0))
     code = "import pickle, sys; print(pickle.load(sys.stdin.buffer).evaluate(1.25))"
     run = [sys.executable, "-c", code]
     done = subprocess.run(run, cwd=tmp_path, input=pickle.dumps(program), capture_output=True, check=True)
     assert float(done.stdout) == program.evaluate(1.25)
+
+
+def test_mixed_derivatives_of_zeta() -> None:
+    with mp.workdps(30):
+        want = mp.diff(lambda s, q: mp.zeta(s, q), (2.5, 0.7), (1, 1))
+    assert hoad.grad(lambda q: hoad.grad(sc.zeta)(2.5, q))(0.7) == pytest.approx(float(want), rel=1e-13)
+    assert hoad.grad(lambda s: hoad.grad(sc.zeta, argnums=1)(s, 0.7))(2.5) == pytest.approx(float(want), rel=1e-13)
+    assert np.isnan(hoad.grad(sc.zeta)(2.5, -0.7))
 
 
 def test_many_points_at_once() -> None:
@@ -546,3 +557,104 @@ def test_series_of_elliptic_integrals(name: str, exact: Callable[[Any], Any]) ->
         with mp.workdps(40):
             composed = mp.taylor(lambda t, m=m: exact(m + mp.sin(t)), 0, 6)
         np.testing.assert_allclose(found, [float(c) * math.factorial(k) for k, c in enumerate(composed)], rtol=2e-13)
+
+
+# ---- Taylor mode of the further families ----------------------------------------------------------------------------
+
+HIGH = 10
+
+
+def _kolmogorov(y: Any) -> Any:
+    return -2 * sum((-1) ** k * mp.exp(-2 * k * k * y * y) for k in range(1, 40))
+
+
+# function, in mpmath, point, tolerance of the derivatives to order HIGH
+FAMILIES: list[tuple[str, Callable[[Any], Any], Callable[[Any], Any], float, float]] = [
+    ("sindg", sc.sindg, lambda x: mp.sin(mp.radians(x)), 25.0, 1e-14),
+    ("ellipkinc", lambda m: sc.ellipkinc(1.2, m), lambda m: mp.ellipf(mp.mpf(1.2), m), 0.3, 1e-13),
+    ("elliprf", lambda x: sc.elliprf(x, 2.0, 0.5), lambda x: mp.elliprf(x, 2, 0.5), 1.5, 1e-13),
+    ("agm", lambda x: sc.agm(x, 2.0), lambda x: mp.agm(x, 2), 1.5, 1e-12),
+    ("eval_legendre", lambda x: sc.eval_legendre(12, x), lambda x: mp.legendre(12, x), 0.3, 1e-12),
+    ("eval_hermite", lambda x: sc.eval_hermite(12, x), lambda x: mp.hermite(12, x), 0.3, 1e-12),
+    ("eval_jacobi", lambda x: sc.eval_jacobi(11, 0.5, 1.5, x), lambda x: mp.jacobi(11, 0.5, 1.5, x), 0.3, 1e-12),
+    ("expn", lambda x: sc.expn(3, x), lambda x: mp.expint(3, x), 1.5, 1e-13),
+    ("sici", lambda x: sc.sici(x)[0], mp.si, 1.5, 1e-12),
+    ("fresnel", lambda x: sc.fresnel(x)[1], mp.fresnelc, 0.7, 1e-12),
+    ("spence", sc.spence, lambda z: mp.re(mp.polylog(2, 1 - z)), 0.7, 1e-12),
+    ("owens_t", lambda h: sc.owens_t(h, 1.0), lambda h: (1 - mp.erf(h / mp.sqrt(2)) ** 2) / 8, 0.7, 1e-12),
+    ("airy", lambda x: sc.airy(x)[0], mp.airyai, 2.0, 1e-12),
+    ("ber", sc.ber, lambda x: mp.re(mp.besselj(0, mp.expjpi(0.75) * x)), 1.5, 1e-11),
+    ("hyp0f1", lambda z: sc.hyp0f1(1.5, z), lambda z: mp.hyp0f1(1.5, z), -3.0, 1e-12),
+    ("pbdv", lambda x: sc.pbdv(2.0, x)[0], lambda x: mp.exp(-x * x / 4) * (x * x - 1), 0.7, 1e-11),
+    ("bdtr", lambda x: sc.bdtr(4, 15, x), lambda x: mp.betainc(11, 5, 0, 1 - x, regularized=True), 0.3, 1e-11),
+    ("chdtri", lambda y: sc.chdtri(2.0, y), lambda y: -2 * mp.log(y), 0.3, 1e-11),
+    ("stdtr", lambda t: sc.stdtr(2.0, t), lambda t: (1 + t / mp.sqrt(2 + t * t)) / 2, 0.7, 1e-11),
+    ("kolmogorov", sc.kolmogorov, _kolmogorov, 0.9, 1e-9),
+    ("poch", lambda m: sc.poch(1.5, m), lambda m: mp.gamma(m + 1.5) / mp.gamma(1.5), 2.5, 1e-11),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "f", "exact", "x", "tolerance"), FAMILIES, ids=[row[0] for row in FAMILIES])
+def test_derivatives_to_order_ten(
+    name: str, f: Callable[[Any], Any], exact: Callable[[Any], Any], x: float, tolerance: float
+) -> None:
+    """Of all orders at once, each against itself and what a relative change of x changes it by."""
+    with mp.workdps(30):
+        c = mp.taylor(exact, mp.mpf(x), HIGH + 1)
+        want = [mp.re(c[k]) * mp.factorial(k) for k in range(HIGH + 2)]
+        got = hoad.derivatives(f, HIGH)(x)
+        for k in range(HIGH + 1):
+            scale = abs(want[k]) + abs(x * want[k + 1])
+            assert abs(mp.mpf(float(got[k])) - want[k]) <= tolerance * scale, (name, k, float(got[k]), want[k])
+
+
+def test_values_are_those_of_scipy() -> None:
+    """To the bit, of the functions with several results too, and with all derivatives at once."""
+    x = np.array([0.3, 0.7, 1.9])
+    for name in ("airy", "sici", "shichi", "fresnel", "itj0y0", "kelvin"):
+        function = getattr(sc, name)
+        traced, _ = hoad.jvp(lambda y, f=function: f(y)[1].real, (x,), (np.ones(3),))
+        np.testing.assert_array_equal(traced, np.real(function(x)[1]))
+    np.testing.assert_array_equal(
+        hoad.jvp(lambda y: sc.ellipkinc(y, 0.3), (x,), (np.ones(3),))[0], sc.ellipkinc(x, 0.3)
+    )
+
+
+@pytest.mark.parametrize("name", ["hankel1", "hankel2", "hankel1e", "hankel2e"])
+def test_functions_of_complex_numbers_say_so(name: str) -> None:
+    with pytest.raises(hoad.DTypeError, match=r"Give it x \+ 0j"):
+        hoad.grad(lambda x: np.real(getattr(sc, name)(1.0, x)))(2.0)
+
+
+def test_orders_below_the_degree() -> None:
+    """Nothing is left of a polynomial, in any mode and for orders of either type."""
+    for f in (sc.eval_hermite, sc.eval_legendre, sc.eval_chebyu, sc.eval_sh_legendre, sc.eval_laguerre):
+        for n in (0, 1, 2) if f is sc.eval_hermite else (0, 1, 2, 0.0, 1.0, 2.0):
+            assert hoad.derivative(lambda x, f=f, n=n: f(n, x), 3)(0.4) == pytest.approx(0.0, abs=1e-12)
+            assert hoad.derivatives(lambda x, f=f, n=n: f(n, x), 4)(0.4)[3:] == pytest.approx(0.0, abs=1e-12)
+    for f in (sc.eval_jacobi, sc.eval_sh_jacobi):
+        assert hoad.derivative(lambda x, f=f: f(2, 1.5, 0.5, x), 3)(0.4) == 0.0
+
+
+NEW_POINTS: list[tuple[str, Callable[[Any], Any], float, list[float]]] = [
+    ("sici", lambda x: sc.sici(x)[0], 0.0, [1.0, 0.0, -1 / 3]),
+    ("shichi", lambda x: sc.shichi(x)[0], 0.0, [1.0, 0.0, 1 / 3]),
+    ("spence", sc.spence, 1.0, [-1.0, 1 / 2, -2 / 3]),
+    ("it2j0y0", lambda x: sc.it2j0y0(x)[0], 0.0, [0.0, 1 / 4, 0.0]),
+    ("ellipkinc", lambda x: sc.ellipkinc(x, 0.0), math.pi / 2, [1.0, 0.0, 0.0]),
+    ("ellipkinc", lambda m: sc.ellipkinc(math.pi / 2, m), 0.0, [math.pi / 8, 9 * math.pi / 64]),
+    ("agm", lambda x: sc.agm(x, 1.0), 1.0, [1 / 2, -1 / 8]),
+    ("elliprf", lambda x: sc.elliprf(x, 1.0, 1.0), 1.0, [-1 / 6, 3 / 20]),
+    ("airy", lambda x: sc.airy(x)[0], 0.0, [-0.2588194037928068, 0.0, 0.3550280538878172]),
+    ("bei", sc.bei, 0.0, [0.0, 1 / 2, 0.0]),
+    ("fresnel", lambda x: sc.fresnel(x)[0], 0.0, [0.0, 0.0, math.pi]),
+    ("stdtr", lambda t: sc.stdtr(2.0, t), 0.0, [0.5 / math.sqrt(2.0), 0.0]),
+    ("wofz", lambda x: np.imag(sc.wofz(x + 0j)), 0.0, [2 / ROOT_PI, 0.0]),
+]
+
+
+@pytest.mark.parametrize(("name", "f", "x", "derivatives"), NEW_POINTS, ids=[f"{p[0]}-{p[2]}" for p in NEW_POINTS])
+def test_further_singular_points(name: str, f: Callable[[Any], Any], x: float, derivatives: list[float]) -> None:
+    for order, want in enumerate(derivatives, start=1):
+        assert hoad.derivative(f, order)(x) == pytest.approx(want, rel=4e-14, abs=1e-15), (name, order)
+    assert hoad.grad(f)(x) == pytest.approx(derivatives[0], rel=4e-14, abs=1e-15)

@@ -8,6 +8,30 @@ Derivatives are ``k! cₖ`` of the coefficients of a series. Neither makes use o
 those of the definition.
 """
 
-from hoad.rules.special import bessel, elementary, elliptic, error_functions, gamma, hypergeometric
+from hoad.rules.special import (
+    airy,
+    bessel,
+    distributions,
+    elementary,
+    elliptic,
+    equations,
+    error_functions,
+    gamma,
+    hypergeometric,
+    integrals,
+    orthogonal,
+)
 
-__all__ = ["bessel", "elementary", "elliptic", "error_functions", "gamma", "hypergeometric"]
+__all__ = [
+    "airy",
+    "bessel",
+    "distributions",
+    "elementary",
+    "elliptic",
+    "equations",
+    "error_functions",
+    "gamma",
+    "hypergeometric",
+    "integrals",
+    "orthogonal",
+]

@@ -1,9 +1,9 @@
-"""Bessel functions: in the order, by recurrence.
+"""Bessel and Hankel functions: in the order, by recurrence.
 
 References
 ----------
-Abramowitz, M. and Stegun, I. A. (1964). Handbook of mathematical functions: 9.1.31, 9.6.29. Trefethen, L. N. and
-Weideman, J. A. C. (2014). The exponentially convergent trapezoidal rule. SIAM Review 56.
+Abramowitz, M. and Stegun, I. A. (1964). Handbook of mathematical functions: 9.1.27, 9.1.31, 9.6.29. Trefethen, L. N.
+and Weideman, J. A. C. (2014). The exponentially convergent trapezoidal rule. SIAM Review 56.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from hoad._core.kernels.ufuncs import compose
+from hoad._numpy.complex import is_complex
 from hoad.rules.registry import primitive, vjp
 from hoad.rules.special.define import Coefficients, Kernel, define, integral, sc, unknown
 from hoad.rules.special.hypergeometric import hyp1f1_series
@@ -186,3 +188,57 @@ define(sc.k1e, lambda g, p, x: (g * slope_of_kve(1.0, x, n=1),), kernel=of_order
 define(sc.kve, lambda g, p, v, x: (_order("kve"), g * slope_of_kve(v, x, n=1)), kernel=kve_series)
 vjp(slope_of_kve, lambda g, p, v, x, *, n: (_order("kve"), g * slope_of_kve(v, x, n=n + 1)))
 slope_of_kve.__hoad_primitive__.kernel = slope_of_kve_series  # type: ignore[attr-defined]
+
+
+# ---- Hankel functions, and those that are scaled for complex arguments -----------------------------------------------
+
+
+def _mean(function, v, x):
+    return 0.5 * (function(v - 1.0, x) - function(v + 1.0, x))
+
+
+def hankel(name, turn):
+    """The rule of H, times exp(turn z), and the pair that it takes.
+
+    H′ᵥ = v/z Hᵥ - Hᵥ₊₁ and H′ᵥ₊₁ = Hᵥ - (v + 1)/z Hᵥ₊₁ close. H is as large as the other solution of the recurrence, so
+    that this is stable; the scaled ones lose a factor |z| an order.
+    """
+    function = getattr(sc, name)
+
+    def pair(v, z):
+        return function(v, z), function(v + 1.0, z)
+
+    pair.__name__ = pair.__qualname__ = f"pair_of_{name}"
+    both = primitive(elementwise=True, nout=2)(pair)
+
+    def by_z(v, z, now, after):
+        return v / z * now - after + turn * now
+
+    def rule_of_both(g, p, v, z):
+        now, after = p
+        return _order(name), g[0] * by_z(v, z, now, after) + g[1] * (now - (v + 1.0) / z * after + turn * after)
+
+    vjp(both, rule_of_both)
+    define(function, lambda g, p, v, z: (_order(name), g * by_z(v, z, *both(v, z))))
+    return both
+
+
+pair_of_hankel1, pair_of_hankel2 = hankel("hankel1", 0.0), hankel("hankel2", 0.0)
+pair_of_hankel1e, pair_of_hankel2e = hankel("hankel1e", -1j), hankel("hankel2e", 1j)
+
+
+def _scaled_bessel(name):
+    """exp(-|Im z|) times J or Y, which is analytic on the real line only."""
+    function = getattr(sc, name)
+
+    def rule(g, p, v, x):
+        by_x = g * _mean(function, v, x)
+        if is_complex(x):
+            by_x = by_x + compose(0.0, np.sign(np.imag(x)) * np.real(g * p))
+        return _order(name), by_x
+
+    return rule
+
+
+define(sc.jve, _scaled_bessel("jve"), kernel=jv_series)
+define(sc.yve, _scaled_bessel("yve"), kernel=yv_series)

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import scipy.special
 
-from hoad._core.base.where import here
+from hoad._core.base.where import here, name_of
 from hoad._ops.primitives import declare_ufunc, known_primitive, within
-from hoad.errors import NoRuleError
+from hoad.errors import DTypeError, NoRuleError
 from hoad.rules.registry import vjp
 
 # SciPy's functions: the ufuncs themselves, where it has put others around them (SCIPY_ARRAY_API).
@@ -28,6 +28,7 @@ def define(
     name: str | None = None,
     expansion: Callable[..., Any] | None = None,
     kernel: Kernel | None = None,
+    is_constant: bool = False,
 ) -> None:
     """Give a ufunc its rule, and what its Taylor series comes from where the rule does not close, or loses digits.
 
@@ -44,20 +45,40 @@ def define(
         its digits inside of other functions too. Orders are plain numbers.
     kernel : callable, optional
         ``kernel(*orders, x, degree)``, the list of c₀ … c_degree in ``φ(x + t) = Σ cₖ tᵏ``, arrays like x.
+    is_constant : bool, optional
+        True of a function that is constant almost everywhere.
     """
-    if name is not None:
-        declare_ufunc(function, name, costly=True)
+    if known_primitive(function) is None:
+        series = "constant" if is_constant else None
+        full = name or name_of(function)
+        made = declare_ufunc(function, full, costly=True, zero_derivative=is_constant, series=series)
+        if name is None and not any(set(types.partition("->")[0]) <= set("dl") for types in function.types):
+            made.infer = _of_complex(function.__name__, made.infer)
     vjp(function, rule)
     primitive = known_primitive(function)
     assert primitive is not None
     primitive.expansion, primitive.kernel = expansion, kernel
 
 
-def unknown(name, parameter):
+def _of_complex(name: str, infer: Any) -> Callable[..., Any]:
+    """What is inferred of a ufunc that has loops for complex numbers only, to which NumPy would cast."""
+
+    def checked(params: Any, *operands: Any) -> Any:
+        if operands[-1].dtype.kind != "c":
+            raise DTypeError(
+                f"scipy.special.{name} of a traced real number has no derivative rule ({here()}): it is a function of "
+                "complex ones. Give it x + 0j."
+            )
+        return infer(params, *operands)
+
+    return checked
+
+
+def unknown(name, parameter, known="its last argument"):
     """The error in place of an adjoint: no formula for the derivative of a function with respect to a parameter."""
     return NoRuleError(
-        f"scipy.special.{name} has no derivative with respect to {parameter} ({here()}), only with respect to its last "
-        f"argument. Give it hoad.value({parameter}) if it is constant, or hoad.primitive a rule of your own."
+        f"scipy.special.{name} has no derivative with respect to {parameter} ({here()}), only with respect to {known}. "
+        f"Give it hoad.value({parameter}) if it is constant, or hoad.primitive a rule of your own."
     )
 
 

@@ -1,4 +1,4 @@
-"""Exponentials, logarithms, entropies, transformations and losses of statistics, and Lambert's function.
+"""Exponentials, logarithms, entropies, angles in degrees, transformations and losses of statistics, Lambert's function.
 
 References
 ----------
@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from hoad._core.kernels.ufuncs import logistic, sech, strong_divide, x_over_hypot
-from hoad.rules.elementwise import LN2, LN10
+from hoad._ops.primitives import RADIAN
+from hoad.rules.elementwise import LN2, LN10, power_rule
 from hoad.rules.special.define import define, sc
 
 # Exponentials, logarithms and entropies
@@ -30,6 +31,18 @@ define(sc.rel_entr, lambda g, p, x, y: (g * (np.log(x) - np.log(y) + 1.0), -(g *
 define(sc.kl_div, lambda g, p, x, y: (g * (np.log(x) - np.log(y)), g * (1.0 - strong_divide(x, y))))
 define(sc.wrightomega, lambda g, p, x: (g * (p / (1.0 + p)),))
 
+# Angles in degrees
+define(sc.sindg, lambda g, p, x: (g * (RADIAN * sc.cosdg(x)),))
+define(sc.cosdg, lambda g, p, x: (-(g * (RADIAN * sc.sindg(x))),))
+define(sc.tandg, lambda g, p, x: (g * (RADIAN * (1.0 + p * p)),))
+define(sc.cotdg, lambda g, p, x: (-(g * (RADIAN * (1.0 + p * p))),))
+define(sc.radian, lambda g, p, d, m, s: (RADIAN * g, RADIAN / 60.0 * g, RADIAN / 3600.0 * g))
+
+# Powers, and what is constant almost everywhere
+define(sc.powm1, lambda g, p, x, y: power_rule(g, x**y, x, y))
+define(sc.round, lambda g, p, x: (None,), is_constant=True)
+define(sc.gammasgn, lambda g, p, x: (None,), is_constant=True)
+
 # Lambert's function: W eᵂ = z
 define(
     sc._ufuncs._lambertw,
@@ -39,7 +52,7 @@ define(
 
 
 # Transformations and losses of statistics
-def _power_slope(log, y):
+def power_slope(log, y):
     """∂/∂y of (exp(y log) - 1) / y = log exprel(y log)."""
     return 0.5 * log * log * sc.hyp1f1(2.0, 3.0, y * log)
 
@@ -63,8 +76,8 @@ def _pseudo_huber(g, p, x, y):
     return g * ((y * (y / (h + x))) ** 2 / h), g * (x * x_over_hypot(y, x))
 
 
-define(sc.boxcox, lambda g, p, x, y: (g * x ** (y - 1.0), g * _power_slope(np.log(x), y)))
-define(sc.boxcox1p, lambda g, p, x, y: (g * (1.0 + x) ** (y - 1.0), g * _power_slope(np.log1p(x), y)))
+define(sc.boxcox, lambda g, p, x, y: (g * x ** (y - 1.0), g * power_slope(np.log(x), y)))
+define(sc.boxcox1p, lambda g, p, x, y: (g * (1.0 + x) ** (y - 1.0), g * power_slope(np.log1p(x), y)))
 define(sc.inv_boxcox, _inverse_box)
 define(sc.inv_boxcox1p, lambda g, p, x, y: _inverse_box(g, 1.0 + p, x, y))
 define(sc.huber, lambda g, p, x, y: (g * np.maximum(np.absolute(y) - x, 0.0), g * np.clip(y, -x, x)))

@@ -1,9 +1,10 @@
-"""Error functions, Dawson's function and the normal distribution.
+"""Error functions, Dawson's function, the normal distribution, Voigt's profile and Owen's T function.
 
 References
 ----------
 Gautschi, W. (1970). Efficient computation of the complex error function. SIAM J. Numer. Anal. 7. Trefethen, L. N. and
-Weideman, J. A. C. (2014). The exponentially convergent trapezoidal rule. SIAM Review 56.
+Weideman, J. A. C. (2014). The exponentially convergent trapezoidal rule. SIAM Review 56. NIST
+Digital Library of Mathematical Functions, 7.10.1, 7.19.1 to 7.19.3. Owen, D. B. (1956). Ann. Math. Statist. 27.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from hoad._core.kernels.ufuncs import compose
 from hoad._numpy.complex import is_complex
 from hoad.rules.registry import primitive
-from hoad.rules.special.define import Coefficients, define, integral, sc
+from hoad.rules.special.define import NODES, STEP, Coefficients, define, integral, sc
 
 ROOT_2 = math.sqrt(2.0)
 ROOT_PI = math.sqrt(math.pi)
@@ -38,6 +40,25 @@ def faddeeva(z: Any, k: int) -> Any:
         return np.exp(-t * t) * (1.0 / (z - t)) ** (k + 1)
 
     return (-1) ** k * 1j / np.pi * integral(integrand, np.asarray(z, dtype=np.complex128))
+
+
+def wofz_derivative(z: Any, n: int) -> Any:
+    """The n-th derivative of w(z): for Re z < 0 by w(-z̄) = w̄(z), for Im z < 0 by w(z) = 2 exp(-z²) - w(-z)."""
+    z = np.asarray(z, dtype=np.complex128)
+    below = np.less(np.imag(z), 0.0)
+    above = np.where(below, -z, z)
+    mirrored = np.less(np.real(above), 0.0)
+    found = math.factorial(n) * faddeeva(np.where(mirrored, -np.conjugate(above), above), n)
+    found = np.where(mirrored, (-1.0) ** n * np.conjugate(found), found)
+    if not np.any(below):
+        return found
+    down = np.where(below, z, 0.0)
+    before: Any = 0.0
+    hermite: Any = 1.0  # Hₙ(z), of which the n-th derivative of exp(-z²) is made
+    for k in range(n):
+        before, hermite = hermite, 2.0 * (down * hermite - k * before)
+    gauss = 2.0 * (-1.0) ** n * hermite * np.exp(-down * down)
+    return np.where(below, gauss - (-1.0) ** n * found, found)
 
 
 def erfcx_series(x: Any, degree: int) -> Coefficients:
@@ -73,6 +94,23 @@ def log_ndtr_expansion(x: Any) -> Any:
 
 
 # ---- rules -----------------------------------------------------------------------------------------------------------
+
+
+LINE = NODES - 1j  # below the poles of w(z) for Im z ≥ 0
+WEIGHTS = 1j / math.pi * STEP * np.exp(-LINE * LINE)
+
+
+def slope_of_wofz(z, n):
+    """The n-th derivative of w(z) = (i/π) ∫ exp(-t²) / (z - t) dt for Im z ≥ 0, in operations that close."""
+    apart = np.reshape(z, (*np.shape(z), 1)) - LINE
+    return (-1) ** n * math.factorial(n) * np.sum(WEIGHTS / apart ** (n + 1), axis=-1)
+
+
+def _wofz(g, p, z):
+    """Without the difference w′ = 2i/√π - 2z w; for Im z < 0 by w(z) = 2 exp(-z²) - w(-z)."""
+    below = np.less(np.imag(z), 0.0)
+    down = np.where(below, z, 0.0)
+    return (g * (slope_of_wofz(np.where(below, -z, z), 1) - 4.0 * down * np.exp(-down * down)),)
 
 
 @primitive(elementwise=True, series=erfcx_series)
@@ -114,3 +152,24 @@ define(sc.erfcinv, lambda g, p, x: (-(g * (ROOT_PI / 2.0 * np.exp(p * p))),))
 define(sc.ndtr, lambda g, p, x: (g * (np.exp(-0.5 * (x * x)) / ROOT_2PI),))
 define(sc.log_ndtr, _log_ndtr, expansion=log_ndtr_expansion)
 define(sc.ndtri, lambda g, p, x: (g * (ROOT_2PI * np.exp(0.5 * (p * p))),))
+
+
+def _voigt_profile(g, p, x, sigma, gamma):
+    """Re w(z) / (σ√2π) at z = (x + iγ) / (σ√2); by σ as the heat equation has it, ∂V/∂σ = σ ∂²V/∂x²."""
+    scale = ROOT_2 * sigma
+    z = compose(x, gamma) / scale
+    slope = slope_of_wofz(z, 1) / (ROOT_PI * scale * scale)
+    curvature = np.real(slope_of_wofz(z, 2)) / (ROOT_PI * scale * scale) / ROOT_2
+    return g * np.real(slope), g * curvature, -(g * np.imag(slope))
+
+
+def _owens_t(g, p, h, a):
+    """∫₀ᵃ exp(-h² (1 + t²) / 2) / (1 + t²) dt / 2π."""
+    square = 1.0 + a * a
+    by_h = -0.5 / ROOT_2PI * np.exp(-0.5 * h * h) * sc.erf(h * a / ROOT_2)
+    return g * by_h, g * (np.exp(-0.5 * h * h * square) / (2.0 * math.pi * square))
+
+
+define(sc.wofz, _wofz)
+define(sc.voigt_profile, _voigt_profile)
+define(sc.owens_t, _owens_t)

@@ -15,7 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from hoad._core.trace.traced import is_traced
 from hoad._numpy.complex import is_complex
+from hoad.rules.registry import primitive, vjp
 from hoad.rules.special.define import define, sc, unknown
 
 HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
@@ -108,6 +110,8 @@ def zeta_expansion(s: Any, q: Any) -> Any:
 
     Where the sum has no value it is nan, as SciPy's is: for s ≤ 1, and for q < 0 with an s that is not whole.
     """
+    if is_traced(s):
+        return zeta_by_order(s, q, 0)
     power = float(s)
     whole = power.is_integer()
     if not power > 1.0:
@@ -139,6 +143,27 @@ def _lattice(s: int, turn: Any) -> Any:
         powers = [-(a + b) for a, b in zip([*slope, 0.0, 0.0], [0.0, 0.0, *slope], strict=True)]
     scale = (-1.0) ** (s - 1) * math.pi**s / math.factorial(s - 1)
     return polynomial([scale * c for c in powers], _cotangent(turn))
+
+
+def zeta_by_order(s: Any, q: Any, order: int) -> Any:
+    """The derivative of order 0, 1 or 2 by s > 1, for q > 0: of each term of the same sum."""
+    y = q + SHIFT
+    log = np.log(y)
+    rising, rates, squares = s, 1.0 / s, 1.0 / (s * s)  # (s)ₘ, Σ 1 / (s + j) and Σ 1 / (s + j)²
+    below = 1.0 / (s - 1.0)
+    g = [0.5 + y * below, -(y * below * below), 2.0 * y * below**3]
+    power = 1.0 / y
+    for k in range(1, TERMS + 1):
+        term = _even(k) / math.factorial(2 * k) * power * rising
+        g = [g[0] + term, g[1] + term * rates, g[2] + term * (rates * rates - squares)]
+        for j in (2 * k - 1, 2 * k):
+            rising, rates, squares = rising * (s + j), rates + 1.0 / (s + j), squares + 1.0 / (s + j) ** 2
+        power = power / (y * y)
+    tail = [g[0], g[1] - log * g[0], g[2] - 2.0 * log * g[1] + log * log * g[0]][order]
+    total = tail * y**-s
+    for k in range(SHIFT):
+        total = total + (-np.log(q + k)) ** order * (q + k) ** -s
+    return np.where(np.logical_and(np.greater(s, 1.0), np.greater(q, 0.0)), total, math.nan)
 
 
 def psi_difference(x: Any, y: Any) -> Any:
@@ -192,17 +217,45 @@ define(
 define(sc.beta, lambda g, p, x, y: (-(g * (p * _psi_difference(x, y))), -(g * (p * _psi_difference(y, x)))))
 define(sc.betaln, lambda g, p, x, y: (-(g * _psi_difference(x, y)), -(g * _psi_difference(y, x))))
 
+
+def _poch(g, p, a, m):
+    """Γ(a + m) / Γ(a)."""
+    return g * (p * _psi_difference(a, m)), g * (p * sc.psi(a + m))
+
+
+def _binom(g, p, n, k):
+    """Γ(n + 1) / (Γ(k + 1) Γ(n - k + 1))."""
+    others = n - k + 1.0
+    return g * (p * _psi_difference(others, k)), g * (p * _psi_difference(k + 1.0, n - 2.0 * k))
+
+
+# Of integers the derivative is that of the function of real numbers; where Γ is infinite it is nan
+define(sc.poch, _poch)
+define(sc.binom, _binom)
+
 # The Hurwitz zeta function: ψ⁽ⁿ⁾(x) = (-1)ⁿ⁺¹ n! ζ(n + 1, x)
+@primitive(elementwise=True)
+def slope_of_zeta(s, q):
+    """∂ζ/∂s."""
+    with np.errstate(all="ignore"):
+        return zeta_by_order(np.asarray(s, float), np.asarray(q, float), 1)
+
+
+slope_of_zeta.__hoad_primitive__.expansion = lambda s, q: zeta_by_order(s, q, 1)  # type: ignore[attr-defined]
+vjp(
+    slope_of_zeta,
+    lambda g, p, s, q: (g * zeta_by_order(s, q, 2), -(g * (sc.zeta(s + 1.0, q) + s * slope_of_zeta(s + 1.0, q)))),
+)
 define(
     sc._ufuncs._zeta,
-    lambda g, p, s, q: (unknown("zeta", "x"), -(g * (s * sc.zeta(s + 1.0, q)))),
+    lambda g, p, s, q: (g * slope_of_zeta(s, q), -(g * (s * sc.zeta(s + 1.0, q)))),
     name="scipy.special.zeta",
     expansion=zeta_expansion,
 )
 
 
 # Incomplete gamma and beta functions
-def _gamma_density(a, x):
+def gamma_density(a, x):
     """xᵃ⁻¹ e⁻ˣ / Γ(a); from a = 10 on about its maximum, where powers and exponentials would be huge."""
     large = np.greater_equal(a, 10.0)
     few, many = np.where(large, 1.0, a), np.where(large, a, 10.0)
@@ -212,14 +265,66 @@ def _gamma_density(a, x):
     return np.where(large, about, inner ** (few - 1.0) * np.exp(-inner) * sc.rgamma(few))
 
 
-def _beta_density(a, b, x):
+def beta_density(a, b, x):
     """xᵃ⁻¹ (1 - x)ᵇ⁻¹ / B(a, b)."""
     return x ** (a - 1.0) * (1.0 - x) ** (b - 1.0) / sc.beta(a, b)
 
 
-define(sc.gammainc, lambda g, p, a, x: (unknown("gammainc", "a"), g * _gamma_density(a, x)))
-define(sc.gammaincc, lambda g, p, a, x: (unknown("gammaincc", "a"), -(g * _gamma_density(a, x))))
-define(sc.gammaincinv, lambda g, p, a, y: (unknown("gammaincinv", "a"), g / _gamma_density(a, p)))
-define(sc.gammainccinv, lambda g, p, a, y: (unknown("gammainccinv", "a"), -(g / _gamma_density(a, p))))
-define(sc.betainc, lambda g, p, a, b, x: (*2 * (unknown("betainc", "a, b"),), g * _beta_density(a, b, x)))
-define(sc.betaincc, lambda g, p, a, b, x: (*2 * (unknown("betaincc", "a, b"),), -(g * _beta_density(a, b, x))))
+# By the shape a: ∫ (log t - ψ(a)) tᵃ⁻¹ e⁻ᵗ dt / Γ(a) over (0, x), or minus that over (x, ∞), of one sign there
+ALONG = np.arange(-4.0, 1.68, 0.04)
+OFFSETS = np.exp(0.5 * math.pi * np.sinh(ALONG))  # u in t = x exp(±u), in units of the width
+OFFSET_WEIGHTS = 0.04 * 0.5 * math.pi * np.cosh(ALONG) * OFFSETS
+SMALL_TERMS = 22  # of the series for x < 1
+
+
+def by_shape(a, x, order):
+    """The first or second derivative of P(a, x) by a, in operations that close."""
+    small = np.less(x, 1.0)
+    near, far = np.where(small, x, 0.5), np.where(small, 2.0, x)
+    return np.where(small, _series_by_shape(a, near, order), _integral_by_shape(a, far, order))
+
+
+def _series_by_shape(a, x, order):
+    """P = Σ xᵃ⁺ⁿ e⁻ˣ / Γ(a + n + 1)."""
+    term = x**a * np.exp(-x) * sc.rgamma(a + 1.0)
+    first, second = np.log(x) - sc.psi(a + 1.0), sc.zeta(2.0, a + 1.0)
+    total = 0.0
+    for n in range(1, SMALL_TERMS + 1):
+        total = total + term * (first if order == 1 else first * first - second)
+        term, first = term * (x / (a + n)), first - 1.0 / (a + n)
+        second = second - 1.0 / (a + n) ** 2
+    return total
+
+
+def _integral_by_shape(a, x, order):
+    first = np.log(x) - sc.psi(a)
+    side = np.where(np.less(first, 0.0), -1.0, 1.0)
+    width = np.exp(np.rint(-0.5 * np.log(np.maximum(a, x))))
+    a_, x_, first_, side_, width_ = (np.reshape(y, (*np.shape(y), 1)) for y in (a, x, first, side, width))
+    u = side_ * np.where(np.less(side_, 0.0), width_ * OFFSETS, np.minimum(width_ * OFFSETS, 12.0))
+    factor = first_ + u
+    if order == 2:
+        factor = factor * factor - np.reshape(sc.zeta(2.0, a), (*np.shape(a), 1))
+    sums = np.sum(OFFSET_WEIGHTS * factor * np.exp(a_ * u - x_ * np.expm1(u)), axis=-1)
+    return -side * width * x * gamma_density(a, x) * sums
+
+
+@primitive(elementwise=True)
+def slope_by_shape(a, x):
+    """∂P/∂a."""
+    with np.errstate(all="ignore"):
+        return by_shape(np.asarray(a, float), np.asarray(x, float), 1)
+
+
+slope_by_shape.__hoad_primitive__.expansion = lambda a, x: by_shape(a, x, 1)  # type: ignore[attr-defined]
+vjp(
+    slope_by_shape,
+    lambda g, p, a, x: (g * by_shape(a, x, 2), g * ((np.log(x) - sc.psi(a)) * gamma_density(a, x))),
+)
+
+define(sc.gammainc, lambda g, p, a, x: (g * slope_by_shape(a, x), g * gamma_density(a, x)))
+define(sc.gammaincc, lambda g, p, a, x: (-(g * slope_by_shape(a, x)), -(g * gamma_density(a, x))))
+define(sc.gammaincinv, lambda g, p, a, y: (unknown("gammaincinv", "a"), g / gamma_density(a, p)))
+define(sc.gammainccinv, lambda g, p, a, y: (unknown("gammainccinv", "a"), -(g / gamma_density(a, p))))
+define(sc.betainc, lambda g, p, a, b, x: (*2 * (unknown("betainc", "a, b"),), g * beta_density(a, b, x)))
+define(sc.betaincc, lambda g, p, a, b, x: (*2 * (unknown("betaincc", "a, b"),), -(g * beta_density(a, b, x))))

@@ -1,0 +1,200 @@
+"""Distributions of probability: a density each, and for their inverses its reciprocal.
+
+Derivatives with respect to a shape have no closed form, and what solves an equation for a shape has no rule: the rules
+say so.
+
+References
+----------
+Johnson, N. L., Kotz, S. and Balakrishnan, N. (1995). Continuous univariate distributions, volume 2: 29.4 and 30.10.
+NIST Digital Library of Mathematical Functions, 8.17.1, 8.2.4. Feller, W. (1948). Annals of Mathematical Statistics 19
+(of Kolmogorov's distribution, both series).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from hoad.rules.special.define import define, sc, unknown
+from hoad.rules.special.elementary import power_slope
+from hoad.rules.special.error_functions import ROOT_2, ROOT_2PI
+from hoad.rules.special.gamma import beta_density, gamma_density
+
+# ---- the binomial, negative binomial and Poisson distributions, in their probability or mean -------------------------
+
+
+def _binomial(k, n, x):
+    """n! / (k! (n - k - 1)!) xᵏ (1 - x)ⁿ⁻ᵏ⁻¹, the slope by x of the chance of more than k among n."""
+    whole = np.floor(k)
+    return beta_density(whole + 1.0, n - whole, x)
+
+
+def _negative_binomial(k, n, x):
+    """The slope by x of the chance of at most k failures before n successes."""
+    return beta_density(1.0 * n, np.floor(k) + 1.0, x)
+
+
+def _poisson(k, m):
+    """mᵏ e⁻ᵐ / k!."""
+    return gamma_density(np.floor(k) + 1.0, m)
+
+
+define(sc.bdtr, lambda g, p, k, n, x: (*2 * (unknown("bdtr", "k, n"),), -(g * _binomial(k, n, x))))
+define(sc.bdtrc, lambda g, p, k, n, x: (*2 * (unknown("bdtrc", "k, n"),), g * _binomial(k, n, x)))
+define(sc.bdtri, lambda g, p, k, n, y: (*2 * (unknown("bdtri", "k, n"),), -(g / _binomial(k, n, p))))
+define(sc.nbdtr, lambda g, p, k, n, x: (*2 * (unknown("nbdtr", "k, n"),), g * _negative_binomial(k, n, x)))
+define(sc.nbdtrc, lambda g, p, k, n, x: (*2 * (unknown("nbdtrc", "k, n"),), -(g * _negative_binomial(k, n, x))))
+define(sc.nbdtri, lambda g, p, k, n, y: (*2 * (unknown("nbdtri", "k, n"),), g / _negative_binomial(k, n, p)))
+define(sc.pdtr, lambda g, p, k, m: (unknown("pdtr", "k"), -(g * _poisson(k, m))))
+define(sc.pdtrc, lambda g, p, k, m: (unknown("pdtrc", "k"), g * _poisson(k, m)))
+define(sc.pdtri, lambda g, p, k, y: (unknown("pdtri", "k"), -(g / _poisson(k, p))))
+
+# ---- the beta, gamma, χ², F and t distributions ----------------------------------------------------------------------
+
+
+def _chi_square(v, x):
+    return 0.5 * gamma_density(0.5 * v, 0.5 * x)
+
+
+def _f(dfn, dfd, x):
+    """rᵃ xᵃ⁻¹ (1 + r x)⁻ᵃ⁻ᵇ / B(a, b) for r = dfn / dfd, a = dfn / 2 and b = dfd / 2."""
+    a, b, r = 0.5 * dfn, 0.5 * dfd, dfn / dfd
+    return r**a * x ** (a - 1.0) * (1.0 + r * x) ** -(a + b) / sc.beta(a, b)
+
+
+def _t(df, t):
+    """(1 + t² / df)^-(df + 1)/2 / (√df B(1/2, df/2))."""
+    return np.exp(-0.5 * (df + 1.0) * np.log1p(t * t / df)) / (np.sqrt(df) * sc.beta(0.5, 0.5 * df))
+
+
+define(sc.betaincinv, lambda g, p, a, b, y: (*2 * (unknown("betaincinv", "a, b"),), g / beta_density(a, b, p)))
+define(sc.betainccinv, lambda g, p, a, b, y: (*2 * (unknown("betainccinv", "a, b"),), -(g / beta_density(a, b, p))))
+define(sc.chdtr, lambda g, p, v, x: (unknown("chdtr", "v"), g * _chi_square(v, x)))
+define(sc.chdtrc, lambda g, p, v, x: (unknown("chdtrc", "v"), -(g * _chi_square(v, x))))
+define(sc.chdtri, lambda g, p, v, y: (unknown("chdtri", "v"), -(g / _chi_square(v, p))))
+define(sc.fdtr, lambda g, p, dfn, dfd, x: (*2 * (unknown("fdtr", "dfn, dfd"),), g * _f(dfn, dfd, x)))
+define(sc.fdtrc, lambda g, p, dfn, dfd, x: (*2 * (unknown("fdtrc", "dfn, dfd"),), -(g * _f(dfn, dfd, x))))
+define(sc.fdtri, lambda g, p, dfn, dfd, y: (*2 * (unknown("fdtri", "dfn, dfd"),), g / _f(dfn, dfd, p)))
+define(sc.stdtr, lambda g, p, df, t: (unknown("stdtr", "df"), g * _t(df, t)))
+define(sc.stdtrit, lambda g, p, df, y: (unknown("stdtrit", "df"), g / _t(df, p)))
+
+
+def _gamma_rate(sign):
+    """P(b, a x), or 1 - P, by the rate a and by x."""
+
+    def rule(g, p, a, b, x):
+        density = sign * gamma_density(b, a * x)
+        return g * (x * density), unknown("gdtr", "b", "a and x"), g * (a * density)
+
+    return rule
+
+
+define(sc.gdtr, _gamma_rate(1.0))
+define(sc.gdtrc, _gamma_rate(-1.0))
+define(sc.gdtria, lambda g, p, y, b, x: (g / (x * gamma_density(b, p * x)), unknown("gdtria", "b"), -(g * (p / x))))
+define(sc.gdtrix, lambda g, p, a, b, y: (-(g * (p / a)), unknown("gdtrix", "b"), g / (a * gamma_density(b, a * p))))
+
+# ---- those that are not central, in their argument and in their noncentrality ----------------------------------------
+
+
+def _noncentral_chi_square(x, df, nc):
+    """½ e^-(x + nc)/2 (x/2)^(df/2 - 1) / Γ(df/2) ₀F₁(df/2; x nc / 4); the slope by nc is minus that of df + 2."""
+    a = 0.5 * df
+    return 0.5 * np.exp(-0.5 * (x + nc)) * (0.5 * x) ** (a - 1.0) * sc.rgamma(a) * sc.hyp0f1(a, 0.25 * x * nc)
+
+
+def _noncentral_f(dfn, dfd, nc, f):
+    """e^-nc/2 times the density without, times ₁F₁(a + b; a; u nc/2) for a = dfn/2, b = dfd/2, 1 - u = 1/(1 + r f)."""
+    a, b, r = 0.5 * dfn, 0.5 * dfd, dfn / dfd
+    u = r * f / (1.0 + r * f)
+    return np.exp(-0.5 * nc) * _f(dfn, dfd, f) * sc.hyp1f1(a + b, a, 0.5 * nc * u)
+
+
+def _noncentral_f_by_nc(dfn, dfd, nc, f):
+    """-½ e^-nc/2 uᵃ (1 - u)ᵇ / (a B(a, b)) ₁F₁(a + b; a + 1; u nc/2)."""
+    a, b, r = 0.5 * dfn, 0.5 * dfd, dfn / dfd
+    u = r * f / (1.0 + r * f)
+    weight = u**a * (1.0 + r * f) ** -b / (a * sc.beta(a, b))
+    return -0.5 * np.exp(-0.5 * nc) * weight * sc.hyp1f1(a + b, a + 1.0, 0.5 * nc * u)
+
+
+def _chndtr(g, p, x, df, nc):
+    by_nc = -_noncentral_chi_square(x, df + 2.0, nc)
+    return g * _noncentral_chi_square(x, df, nc), unknown("chndtr", "df", "x and nc"), g * by_nc
+
+
+def _chndtrix(g, p, y, df, nc):
+    density = _noncentral_chi_square(p, df, nc)
+    by_nc = _noncentral_chi_square(p, df + 2.0, nc) / density
+    return g / density, unknown("chndtrix", "df", "p and nc"), g * by_nc
+
+
+def _chndtrinc(g, p, x, df, y):
+    by_nc = -_noncentral_chi_square(x, df + 2.0, p)
+    return -(g * (_noncentral_chi_square(x, df, p) / by_nc)), unknown("chndtrinc", "df", "x and p"), g / by_nc
+
+
+def _ncfdtr(g, p, dfn, dfd, nc, f):
+    error = unknown("ncfdtr", "dfn, dfd", "nc and f")
+    return error, error, g * _noncentral_f_by_nc(dfn, dfd, nc, f), g * _noncentral_f(dfn, dfd, nc, f)
+
+
+def _ncfdtri(g, p, dfn, dfd, nc, y):
+    error, density = unknown("ncfdtri", "dfn, dfd", "nc and p"), _noncentral_f(dfn, dfd, nc, p)
+    return error, error, -(g * (_noncentral_f_by_nc(dfn, dfd, nc, p) / density)), g / density
+
+
+define(sc.chndtr, _chndtr)
+define(sc.chndtrix, _chndtrix)
+define(sc.chndtrinc, _chndtrinc)
+define(sc.ncfdtr, _ncfdtr)
+define(sc.ncfdtri, _ncfdtri)
+
+# ---- the normal distribution, Kolmogorov's and Tukey's ---------------------------------------------------------------
+
+
+def _normal_quantile_slope(z):
+    """√2π exp(z²/2), by which quantiles of the normal distribution change."""
+    return ROOT_2PI * np.exp(0.5 * z * z)
+
+
+def _nrdtrimn(g, p, y, std, x):
+    """x - std z for the quantile z of y."""
+    z = sc.ndtri(y)
+    return -(g * (std * _normal_quantile_slope(z))), -(g * z), g
+
+
+def _nrdtrisd(g, p, mn, y, x):
+    """(x - mn) / z."""
+    z = sc.ndtri(y)
+    return -(g / z), -(g * ((x - mn) / z / z * _normal_quantile_slope(z))), g / z
+
+
+define(sc.nrdtrimn, _nrdtrimn)
+define(sc.nrdtrisd, _nrdtrisd)
+# Φ(z) / φ(z) at the quantile z of eʸ
+define(sc.ndtri_exp, lambda g, p, y: (g * (0.5 * ROOT_2PI * sc.erfcx(p / -ROOT_2)),))
+
+
+def _kolmogorov_slope(y):
+    """-8y Σ (-1)ᵏ⁻¹ k² exp(-2k²y²), or below 1 the slope of -√2π/y Σ exp(-(2k - 1)² π² / 8y²): no digit is lost."""
+    near = np.less(y, 1.0)
+    inner, outer = np.where(near, y, 0.5), np.where(near, 1.0, y)
+    far = sum((-1.0) ** k * k * k * np.exp(-2.0 * k * k * outer * outer) for k in range(1, 7))
+    odd = [(2 * k - 1) ** 2 * math.pi**2 / 8.0 for k in range(1, 6)]
+    inverse = 1.0 / (inner * inner)
+    close = sum((1.0 - 2.0 * c * inverse) * np.exp(-c * inverse) for c in odd)
+    return np.where(near, ROOT_2PI * inverse * close, 8.0 * outer * far)
+
+
+def _tukey(g, p, x, shape):
+    """By Q(p) = (pᵛ - (1 - p)ᵛ) / v, the quantile function, which is boxcox(p, v) - boxcox(1 - p, v)."""
+    density = p ** (shape - 1.0) + (1.0 - p) ** (shape - 1.0)
+    by_shape = power_slope(np.log(p), shape) - power_slope(np.log1p(-p), shape)
+    return g / density, -(g * (by_shape / density))
+
+
+define(sc.kolmogorov, lambda g, p, y: (g * _kolmogorov_slope(y),))
+define(sc.kolmogi, lambda g, p, y: (g / _kolmogorov_slope(p),))
+define(sc.tklmbda, _tukey)

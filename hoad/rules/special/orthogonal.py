@@ -1,0 +1,138 @@
+"""Orthogonal polynomials in their argument, of whole orders and, where SciPy has them, of real ones.
+
+A derivative is a polynomial of a related family, of an order one lower, so that nothing cancels. Of order 0 the factor
+is a strong zero. SciPy takes orders given as floats from hypergeometric functions, which lose digits from orders of
+about 20 on; those given as ints it does not.
+
+References
+----------
+NIST Digital Library of Mathematical Functions, 18.7.1 to 18.7.10, 18.9.15, 18.9.19, 18.9.21, 18.9.23, 18.9.25, 18.9.27.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from hoad._core.kernels.ufuncs import strong_multiply
+from hoad.rules.special.define import Coefficients, Kernel, define, sc, unknown
+
+
+def _order(name):
+    return unknown(name, "n")
+
+
+def _parameters(name, count):
+    return [unknown(name, "n, alpha, beta" if count == 3 else "n, alpha")] * count
+
+
+# ---- derivatives of every order --------------------------------------------------------------------------------------
+
+
+def _jacobi(j: int, n: Any, a: Any, b: Any, x: Any) -> Any:
+    """The j-th derivative of Pₙ⁽ᵃ ᵇ⁾: (n + a + b + 1)ⱼ / 2ʲ Pₙ₋ⱼ⁽ᵃ⁺ʲ ᵇ⁺ʲ⁾."""
+    return strong_multiply(_left(n, j) * sc.poch(n + a + b + 1.0, j) * 0.5**j, sc.eval_jacobi(n - j, a + j, b + j, x))
+
+
+def _sh_jacobi(j: int, n: Any, p: Any, q: Any, x: Any) -> Any:
+    """Of the monic Gₙ⁽ᵖ ᵠ⁾: n! / (n - j)! Gₙ₋ⱼ⁽ᵖ⁺²ʲ ᵠ⁺ʲ⁾."""
+    return strong_multiply(_left(n, j) * _falling(n, j), sc.eval_sh_jacobi(n - j, p + 2 * j, q + j, x))
+
+
+def _gegenbauer(j: int, n: Any, a: Any, x: Any) -> Any:
+    """Of Cₙ⁽ᵃ⁾: 2ʲ (a)ⱼ Cₙ₋ⱼ⁽ᵃ⁺ʲ⁾."""
+    return strong_multiply(_left(n, j) * 2.0**j * sc.poch(a, j), sc.eval_gegenbauer(n - j, a + j, x))
+
+
+def _laguerre(j: int, n: Any, a: Any, x: Any) -> Any:
+    """Of Lₙ⁽ᵃ⁾: (-1)ʲ Lₙ₋ⱼ⁽ᵃ⁺ʲ⁾."""
+    return strong_multiply(_left(n, j) * (-1.0) ** j, sc.eval_genlaguerre(n - j, a + j, x))
+
+
+def _hermite(j: int, n: Any, x: Any) -> Any:
+    """Of Hₙ: 2ʲ n! / (n - j)! Hₙ₋ⱼ."""
+    return strong_multiply(_left(n, j) * 2.0**j * _falling(n, j), sc.eval_hermite(n - j, x))
+
+
+def _hermitenorm(j: int, n: Any, x: Any) -> Any:
+    """Of Heₙ: n! / (n - j)! Heₙ₋ⱼ."""
+    return strong_multiply(_left(n, j) * _falling(n, j), sc.eval_hermitenorm(n - j, x))
+
+
+def _falling(n: Any, j: int) -> Any:
+    """n (n - 1) … (n - j + 1)."""
+    product = 1.0
+    for i in range(j):
+        product = product * (n - i)
+    return product
+
+
+def _left(n: Any, j: int) -> Any:
+    """0 where a polynomial of order n has no j-th derivative left, or else 1."""
+    return np.where(np.logical_and(np.equal(n, np.rint(n)), np.less(n, j)), 0.0, 1.0)
+
+
+def by(derivative: Any) -> Kernel:
+    """The coefficients φ⁽ᵏ⁾ / k!."""
+    return lambda *operands: [derivative(k, *operands[:-1]) / math.factorial(k) for k in range(operands[-1] + 1)]
+
+
+def chebyshev_like(function: Any, a: float, factor: Any, scale: float = 1.0, shift: float = 0.0) -> None:
+    """The rule φ′ₙ(x) = factor(n) Cₙ₋₁⁽ᵃ⁾(scale x + shift), and the series that comes of it."""
+
+    def rule(g, p, n, x):
+        slope = strong_multiply(_left(n, 1) * factor(n), sc.eval_gegenbauer(n - 1, a, scale * x + shift))
+        return _order(function.__name__), g * slope
+
+    def kernel(n: Any, x: Any, degree: int) -> Coefficients:
+        y = scale * x + shift
+        first = _left(n, 1) * factor(n)
+        slopes = [strong_multiply(first * scale**k, _gegenbauer(k, n - 1, a, y)) for k in range(degree)]
+        return [function(n, x), *[c / math.factorial(k) for k, c in enumerate(slopes, start=1)]]
+
+    define(function, rule, kernel=kernel)
+
+
+# ---- rules -----------------------------------------------------------------------------------------------------------
+
+chebyshev_like(sc.eval_chebyt, 1.0, lambda n: 1.0 * n)
+chebyshev_like(sc.eval_chebyu, 2.0, lambda n: 2.0)
+chebyshev_like(sc.eval_chebyc, 1.0, lambda n: 1.0 * n, 0.5)
+chebyshev_like(sc.eval_chebys, 2.0, lambda n: 1.0, 0.5)
+chebyshev_like(sc.eval_sh_chebyt, 1.0, lambda n: 2.0 * n, 2.0, -1.0)
+chebyshev_like(sc.eval_sh_chebyu, 2.0, lambda n: 4.0, 2.0, -1.0)
+chebyshev_like(sc.eval_legendre, 1.5, lambda n: 1.0)
+chebyshev_like(sc.eval_sh_legendre, 1.5, lambda n: 2.0, 2.0, -1.0)
+define(
+    sc.eval_jacobi,
+    lambda g, p, n, a, b, x: (*_parameters("eval_jacobi", 3), g * _jacobi(1, n, a, b, x)),
+    kernel=by(_jacobi),
+)
+define(
+    sc.eval_sh_jacobi,
+    lambda g, p, n, a, b, x: (*_parameters("eval_sh_jacobi", 3), g * _sh_jacobi(1, n, a, b, x)),
+    kernel=by(_sh_jacobi),
+)
+define(
+    sc.eval_gegenbauer,
+    lambda g, p, n, a, x: (*_parameters("eval_gegenbauer", 2), g * _gegenbauer(1, n, a, x)),
+    kernel=by(_gegenbauer),
+)
+define(
+    sc.eval_genlaguerre,
+    lambda g, p, n, a, x: (*_parameters("eval_genlaguerre", 2), g * _laguerre(1, n, a, x)),
+    kernel=by(_laguerre),
+)
+define(
+    sc.eval_laguerre,
+    lambda g, p, n, x: (_order("eval_laguerre"), g * _laguerre(1, n, 0.0, x)),
+    kernel=by(lambda j, n, x: _laguerre(j, n, 0.0, x)),
+)
+define(sc.eval_hermite, lambda g, p, n, x: (_order("eval_hermite"), g * _hermite(1, n, x)), kernel=by(_hermite))
+define(
+    sc.eval_hermitenorm,
+    lambda g, p, n, x: (_order("eval_hermitenorm"), g * _hermitenorm(1, n, x)),
+    kernel=by(_hermitenorm),
+)
