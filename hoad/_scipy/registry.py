@@ -78,7 +78,7 @@ def implements(original: Function, *, stacks: bool = False, **cores: Core) -> Ca
     return register
 
 
-@functools.cache
+@functools.lru_cache(maxsize=256)
 def _signature(original: Function) -> inspect.Signature:
     """That of a function of SciPy's, which a program must not be taken to depend on."""
     return inspect.signature(original)
@@ -95,7 +95,7 @@ def _documented(original: Function, implementation: Function) -> str | None:
     summary, _, rest = text.partition("\n\n")
     raises = "numpy.linalg.LinAlgError, ValueError\n    As SciPy's function, which is called with the plain values."
     head, _, last = rest.partition("Notes\n-----\n")
-    return sections(summary, original, raises, f"{head}Notes\n-----\n{last}")
+    return sections(f"{summary}\n\n{head}".strip(), original, raises, f"Notes\n-----\n{last}")
 
 
 def sections(summary: str, original: Function, raises: str, rest: str) -> str:

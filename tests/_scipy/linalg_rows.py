@@ -834,7 +834,7 @@ def _functions() -> Iterator[Case]:
         "E",
         equation=affine(lambda x: sl.expm_frechet(A, x, compute_expm=False)),
     )
-    yield Case("expm_cond", D, linalg.expm_cond, A)
+    yield Case("expm_cond", D, linalg.expm_cond, A[:2, :2].copy())
 
 
 def _frechet(x: Series, p: Series, along: Series) -> Pairs:

