@@ -266,6 +266,77 @@ def test_complex_arguments(row: Case) -> None:
             assert_close(part(tangent), slope, 1e-8)
 
 
+def _complex(*shape: int) -> Any:
+    rng = np.random.default_rng(7)
+    return rng.uniform(-1.0, 1.0, shape) + 1j * rng.uniform(-1.0, 1.0, shape)
+
+
+def hermitian(x: Any) -> Any:
+    return 0.5 * (x + x.conj().T)
+
+
+Z, Z_TALL, Z_WIDE, Z_FEW = _complex(3, 3) + np.eye(3), _complex(4, 3), _complex(3, 4), _complex(3, 2)
+Z_POSITIVE = Z @ Z.conj().T + np.eye(3)
+Z_BAND = np.array([[0.0, 1.0 + 0.5j, 0.5j, 0.25], [5.0, 6.0, 7.0, 8.0]])
+R = np.array([[2.0, 0.25 + 0.5j], [0.25 - 0.5j, 1.0]])
+OF_COMPLEX: dict[str, tuple[Callable[[Any], Any], Any]] = {
+    "solve, her": (lambda x: linalg.solve(hermitian(x), Z_WIDE, assume_a="her"), Z + 2 * np.eye(3)),
+    "solve, sym": (lambda x: linalg.solve(x + x.T, Z_WIDE, assume_a="sym"), Z),
+    "norm": (linalg.norm, Z),
+    "cholesky": (lambda x: linalg.cholesky(x @ x.conj().T + Z_POSITIVE), Z),
+    "cho_solve": (lambda x: linalg.cho_solve((x, False), Z_WIDE), Z + 2 * np.eye(3)),
+    "cholesky_banded": (linalg.cholesky_banded, Z_BAND),
+    "solveh_banded": (lambda x: linalg.solveh_banded(x, Z_TALL), Z_BAND),
+    "eigvals_banded": (linalg.eigvals_banded, Z_BAND),
+    "lu, more rows": (lambda x: linalg.lu(x)[1:], Z_TALL),
+    "lu_solve": (lambda x: linalg.lu_solve(linalg.lu_factor(x), Z_WIDE, trans=2), Z),
+    "solve_triangular": (lambda x: linalg.solve_triangular(x, Z_WIDE, trans="C"), Z + 2 * np.eye(3)),
+    "qr": (linalg.qr, Z_TALL),
+    "rq": (linalg.rq, Z_WIDE),
+    "qr_multiply": (lambda x: linalg.qr_multiply(x, Z_WIDE, conjugate=True), Z_TALL),
+    "svdvals": (linalg.svdvals, Z_TALL),
+    "pinv": (linalg.pinv, Z_TALL),
+    "pinvh": (lambda x: linalg.pinvh(hermitian(x)), Z + 2 * np.eye(3)),
+    "lstsq": (lambda x: linalg.lstsq(x, Z_BAND[0])[:2], Z_TALL),
+    "polar": (linalg.polar, Z_TALL),
+    "orthogonal_procrustes": (lambda x: linalg.orthogonal_procrustes(x, Z_TALL), Z_TALL + 1.0),
+    "hessenberg": (lambda x: linalg.hessenberg(x, calc_q=True), Z),
+    "eigvalsh": (lambda x: linalg.eigvalsh(hermitian(Z), x @ x.conj().T + Z_POSITIVE), Z),
+    "solve_continuous_lyapunov": (lambda x: linalg.solve_continuous_lyapunov(x, Z), Z + 2 * np.eye(3)),
+    "solve_discrete_lyapunov": (lambda x: linalg.solve_discrete_lyapunov(x, Z), 0.25 * Z),
+    "solve_continuous_are, a": (lambda x: linalg.solve_continuous_are(x, Z_FEW, Z_POSITIVE, R), Z),
+    "solve_continuous_are, r": (lambda x: linalg.solve_continuous_are(Z, Z_FEW, Z_POSITIVE, hermitian(x)), R),
+    "solve_discrete_are, b": (lambda x: linalg.solve_discrete_are(Z, x, Z_POSITIVE, R), Z_FEW),
+    "solve_discrete_are, s": (lambda x: linalg.solve_discrete_are(Z, Z_FEW, Z_POSITIVE, R, s=x), 0.125 * Z_FEW),
+}
+
+
+@pytest.mark.parametrize("name", OF_COMPLEX)
+def test_complex_matrices_in_every_mode(name: str) -> None:
+    """What takes conjugates: the derivative along a direction, and the second one, of a real function of the result."""
+    f, x = OF_COMPLEX[name]
+    rng = np.random.default_rng(zlib.crc32(name.encode()))
+    d = rng.uniform(-1.0, 1.0, x.shape) + 1j * rng.uniform(-1.0, 1.0, x.shape)
+    if "banded" in name:
+        d[1] = d[1].real
+    weights = [rng.uniform(-1.0, 1.0, np.shape(leaf)) + 0.5j for leaf in leaves(f(x))]
+
+    def real(x: Any) -> Any:
+        pairs = zip(weights, leaves(f(x)), strict=True)
+        return sum(np.sum(np.real(w * y) + np.real(y * np.conj(y))) for w, y in pairs)
+
+    def reverse(x: Any) -> Any:
+        return np.real(np.sum(hoad.grad(real)(x) * d))
+
+    slope = by_differences(lambda t: real(x + t * d), 0.0)
+    series = hoad.derivatives(lambda t: real(x + t * d), 2)(0.0)
+    assert_close(hoad.jvp(real, (x,), (d,))[1], slope, 1e-8)
+    assert_close([reverse(x), series[1]], [slope, slope], 1e-8)
+    second = by_differences(lambda t: reverse(x + t * d), 0.0)
+    assert_close(hoad.derivative(lambda t: reverse(x + t * d), 1)(0.0), second, 1e-7)
+    assert_close(series[2], second, 1e-7)
+
+
 # ---- shapes ---------------------------------------------------------------------------------------------------------
 
 OF_SQUARE: dict[str, Callable[[Any], Any]] = {
