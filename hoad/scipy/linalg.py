@@ -5,6 +5,7 @@ With plain arguments, each function is SciPy's own. With traced ones it is recor
 
 from __future__ import annotations
 
+import scipy.linalg
 from scipy.linalg import (
     LinAlgError,
     LinAlgWarning,
@@ -226,3 +227,8 @@ __all__ = [
     "tanm",
     "toeplitz",
 ]
+
+if hasattr(scipy.linalg, "kron"):  # up to SciPy 1.16
+    from hoad._scipy.special_matrices import kron as kron
+
+    __all__ += ["kron"]

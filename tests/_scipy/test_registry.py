@@ -54,7 +54,7 @@ def test_a_plain_call_is_scipys(monkeypatch: pytest.MonkeyPatch) -> None:
     """No part of an implementation runs."""
     monkeypatch.setattr(np.linalg, "inv", None)
     np.testing.assert_array_equal(linalg.inv(A), sl.inv(A))
-    np.testing.assert_array_equal(linalg.inv(A.tolist(), True, assume_a="gen"), sl.inv(A))
+    np.testing.assert_array_equal(linalg.inv(A.tolist(), True, check_finite=False), sl.inv(A))
 
 
 def test_what_is_registered_is_what_the_package_has() -> None:
@@ -66,6 +66,7 @@ def test_what_is_registered_is_what_the_package_has() -> None:
 def test_scipys_own_functions_point_to_it() -> None:
     """At traced arguments; of those that have no derivative at any, nothing is said."""
     recorded = {f.__name__ for f in IMPLEMENTED.values() if f.__module__ != "hoad._scipy.no_derivative"}
+    recorded -= {"kron"}
     recorded |= {"bandwidth", "issymmetric", "ishermitian", "solve_lyapunov"}
     assert set(IN_HOAD) == recorded
     for name in ("expm", "cholesky", "toeplitz"):
@@ -156,4 +157,4 @@ def test_a_rule_may_call_it() -> None:
 def test_dtypes_are_those_of_scipy() -> None:
     for x in (A.astype(np.float32), A.astype(np.complex64)):
         for f in (linalg.expm, linalg.inv, linalg.cosm, linalg.sqrtm):
-            assert hoad.jvp(f, (x,), (x,))[0].dtype == f(x).dtype == x.dtype
+            assert hoad.jvp(f, (x,), (x,))[0].dtype == f(x).dtype

@@ -17,7 +17,7 @@ sl = pytest.importorskip("scipy.linalg")
 
 from _numpy.agreement import assert_same, by_differences  # noqa: E402
 from _scipy import linalg_rows  # noqa: E402
-from _scipy.linalg_rows import CONSTANTS, ROWS, A, B, Case, E, P, V, positive, sym  # noqa: E402
+from _scipy.linalg_rows import CONSTANTS, LATEST, ROWS, A, B, Case, E, P, V, positive, sym  # noqa: E402
 from _scipy.power_series import ORDER, Series, as_series  # noqa: E402
 from covered.rows import Kind  # noqa: E402
 from rules.modes import along, words  # noqa: E402
@@ -27,9 +27,6 @@ from hoad._scipy.registry import IMPLEMENTED  # noqa: E402
 from hoad.errors import HoadError, NoRuleError  # noqa: E402
 from hoad.scipy import linalg  # noqa: E402
 
-# The names of a release, which this one is compared with.
-LATEST = tuple(map(int, __import__("scipy").__version__.split(".")[:2])) >= (1, 17)
-# Names of this release that stand for modules of SciPy's, or that are exceptions.
 RECORDED = [row for row in ROWS if row.kind is Kind.DIFFERENTIABLE]
 FIRST = list({row.name: row for row in reversed(RECORDED)}.values())
 # What reads both triangles, or all of a matrix, of complex numbers too.
@@ -156,7 +153,8 @@ def assert_values(found: list[Any], wanted: list[Any], rtol: float = 1e-12) -> N
             assert a == b
             continue
         assert np.shape(a) == np.shape(b)
-        assert np.asarray(a).dtype == np.asarray(b).dtype
+        if np.asarray(b).dtype.char not in "gG":  # which SciPy 1.13 makes of complex roots
+            assert np.asarray(a).dtype == np.asarray(b).dtype
         assert_close(a, b, rtol if is_inexact(b) else 0.0)
 
 
@@ -314,6 +312,8 @@ OF_COMPLEX: dict[str, tuple[Callable[[Any], Any], Any]] = {
 @pytest.mark.parametrize("name", OF_COMPLEX)
 def test_complex_matrices_in_every_mode(name: str) -> None:
     """What takes conjugates: the derivative along a direction, and the second one, of a real function of the result."""
+    if name == "orthogonal_procrustes" and not LATEST:
+        pytest.skip("older releases forget to conjugate")
     f, x = OF_COMPLEX[name]
     rng = np.random.default_rng(zlib.crc32(name.encode()))
     d = rng.uniform(-1.0, 1.0, x.shape) + 1j * rng.uniform(-1.0, 1.0, x.shape)
@@ -367,6 +367,7 @@ POINTS = {
 }
 
 
+@pytest.mark.skipif(not LATEST, reason="older releases take few stacks")
 @pytest.mark.parametrize("point", POINTS)
 @pytest.mark.parametrize("name", OF_SQUARE)
 def test_shapes_of_all_kinds(name: str, point: str) -> None:
@@ -409,7 +410,7 @@ def test_a_triangle_alone_is_refused() -> None:
         linalg.eigvalsh,
         linalg.pinvh,
         lambda x: linalg.solve(x, V, assume_a="pos"),
-        lambda x: linalg.inv(x, assume_a="sym"),
+        lambda x: linalg.solve(x, V, assume_a="sym"),
     ):
         with pytest.raises(NoRuleError, match="Give both triangles"):
             hoad.jvp(lambda x, f=f: np.sum(f(x)), (np.tril(P),), (P,))
