@@ -433,8 +433,8 @@ def fractional_matrix_power(A: Any, t: Any) -> Any:
     >>> round(slope / float(np.log(4.0)), 9)
     2.0
     """
-    if not is_traced(t) and t == int(t):
-        return np.linalg.matrix_power(A, int(t)) if A.size else A
+    if not is_traced(t) and np.isreal(t) and float(np.real(t)).is_integer():
+        return np.linalg.matrix_power(A, int(np.real(t))) if A.size else A
     return exponential(t * logarithm(A))
 
 

@@ -96,6 +96,8 @@ def qr_multiply(a: Any, c: Any, mode: str = "right", pivoting: bool = False, con
     if vector:
         c = c[:, None] if mode == "left" else c[None]
     q, *rest = qr(a, mode="economic", pivoting=pivoting)
+    if mode == "left" and c.shape[0] > q.shape[1]:  # with overwrite_c, SciPy takes all columns of Q
+        q = qr(a, pivoting=pivoting)[0]
     q = np.conjugate(q) if conjugate and is_complex(q) else q
     product = q @ c if mode == "left" else c @ q
     return (np.ravel(product) if vector else product, *rest)

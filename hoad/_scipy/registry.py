@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 import textwrap
@@ -57,7 +58,6 @@ def implements(original: Function, *, stacks: bool = False, **cores: Core) -> Ca
         The arguments that are arrays of numbers, each with the number of dimensions that SciPy works on. Of an array of
         more, a stack, the implementation gets one part at a time.
     """
-
     place = f"{original.__module__.partition('._')[0]}.{original.__name__}"
 
     def register(implementation: Function) -> Function:
@@ -149,6 +149,8 @@ def plain_result(original: Function, args: Any, kwargs: Any) -> Any:
         args, kwargs = _plain(tuple(args)), {name: _plain(x) for name, x in kwargs.items()}
     except TracedValueError:
         return None
+    if any(x is True for x in (*args, *kwargs.values())):  # perhaps overwrite_a: what is plain is used again
+        args, kwargs = copy.deepcopy((args, kwargs))
     return _call(original, args, kwargs)
 
 

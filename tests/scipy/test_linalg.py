@@ -509,6 +509,18 @@ def test_derivatives_of_functions_have_all_digits(name: str, size: float) -> Non
         assert_close(value / math.factorial(k), exact[:3, 3 * k : 3 * k + 3], 2e-13)
 
 
+def test_what_may_be_overwritten_is_used_before() -> None:
+    b = np.asfortranarray(E.copy())
+    for f in (
+        lambda x: linalg.solve(x, b, overwrite_b=True),
+        lambda x: linalg.solve(x, b, False, True, True),
+        lambda x: linalg.qr_multiply(x[:, :2], b, mode="left", overwrite_c=True)[0],
+    ):
+        found, wanted = traced(Case("solve", Kind.DIFFERENTIABLE, f, B), B), f(B.copy())
+        b = np.asfortranarray(E.copy())
+        assert_values(found, [wanted])
+
+
 def test_options_of_memory_and_checks_are_taken() -> None:
     plain = sl.inv(B)
     found = hoad.jvp(lambda x: linalg.inv(x, overwrite_a=True, check_finite=False), (B.copy(),), (B,))[0]
