@@ -58,15 +58,17 @@ from hoad._scipy.matrix_functions import (
     expm,
     expm_cond,
     expm_frechet,
+    sinhm,
+    sinm,
+    tanhm,
+    tanm,
+)
+from hoad._scipy.matrix_roots import (
     fractional_matrix_power,
     funm,
     logm,
     signm,
-    sinhm,
-    sinm,
     sqrtm,
-    tanhm,
-    tanm,
 )
 from hoad._scipy.no_derivative import (
     bandwidth,
