@@ -30,8 +30,9 @@ def has_complex_root(a: Any) -> Any:
 
 @primitive(shape=lambda a: a)
 def principal_root(a: Any) -> Any:
+    """The principal square root, or its real part where a guard will find that it is not real."""
     found = _root(a)
-    return found if found.dtype == a.dtype else np.real_if_close(found, 0).astype(a.dtype, casting="unsafe")
+    return (found if a.dtype.kind == "c" else np.real(found)).astype(a.dtype)
 
 
 def _principal_root(g: Any, p: Any, a: Any) -> Any:
