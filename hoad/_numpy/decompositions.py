@@ -12,6 +12,7 @@ from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.traced import guard_value, is_traced
 from hoad._numpy.complex import conjugate, imag, is_complex, real, squared_size
 from hoad._numpy.creation import concatenate
+from hoad._numpy.indexing import where
 from hoad._numpy.products import inexact, matmul
 from hoad._numpy.rearranging import argsort, flip, take_along_axis
 from hoad._numpy.reductions import max, sum
@@ -133,6 +134,20 @@ def svdvals(x: Any, /) -> Any:
     return svd(x, compute_uv=False)
 
 
+def reflection(column: Any) -> tuple[Any, Any]:
+    """v and tau of LAPACK's reflection I - tau v vᴴ, after which nothing is below the first item of a column.
+
+    Where nothing is there before, tau is 0, and the item keeps its sign.
+    """
+    first, rest = column[..., :1, :], column[..., 1:, :]
+    below = sum(squared_size(rest), axis=-2, keepdims=True)
+    is_done = np.logical_and(np.equal(below, 0.0), np.equal(imag(first), 0.0))
+    size = np.sqrt(where(is_done, 1.0, squared_size(first) + below))
+    beta = -np.copysign(size, real(first))
+    v = concatenate([np.ones(first.shape, column.dtype), rest / where(is_done, 1.0, first - beta)], axis=-2)
+    return v, where(is_done, 0.0, (beta - first) / beta)
+
+
 def _by_reflections(a: Any) -> tuple[Any, Any]:
     """Q of as many columns as rows, and R with zeros below, by the reflections of LAPACK (Golub and Van Loan, 5.2).
 
@@ -142,11 +157,7 @@ def _by_reflections(a: Any) -> tuple[Any, Any]:
     q = np.broadcast_to(np.eye(m, dtype=a.dtype), (*outer, m, m))
     r, rows = a, []
     for k in range(n):
-        first, rest = r[..., :1, :1], r[..., 1:, :1]
-        size = np.sqrt(sum(squared_size(r[..., :1]), axis=-2, keepdims=True))
-        beta = -np.copysign(size, real(first))
-        v = concatenate([np.ones((*outer, 1, 1), a.dtype), rest / (first - beta)], axis=-2)
-        tau = (beta - first) / beta
+        v, tau = reflection(r[..., :1])
         r = r - conjugate(tau) * matmul(v, matmul(swapaxes(conjugate(v), -1, -2), r))
         rows.append(concatenate([np.zeros((*outer, 1, k), a.dtype), r[..., :1, :]], axis=-1))
         r = r[..., 1:, 1:]

@@ -482,7 +482,7 @@ CHOLESKY = _declare_python(
 )
 
 
-@functools.cache
+@functools.lru_cache(maxsize=16)
 def _eigensolver(name: str) -> Callable[[Any], Any]:
     """NumPy's, by the triangle that it reads; or the function of a module that has this full name."""
     if name in ("L", "U"):

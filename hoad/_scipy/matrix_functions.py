@@ -1,4 +1,4 @@
-"""Functions of matrices: exponential, logarithm, roots and what is made of them."""
+"""The matrix exponential, and what is made of it: circular and hyperbolic functions, derivatives, condition."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ import scipy.linalg
 from hoad._core.record.recording import is_repeated
 from hoad._core.trace.traced import is_traced, plain_value
 from hoad._numpy.complex import is_complex
-from hoad._scipy.equations import sylvester
-from hoad._scipy.registry import decided, identity_like, implements, refused
-from hoad.rules.registry import defvjp, primitive
+from hoad._scipy.registry import decided, identity_like, implements
 
 # ---- exponential ----------------------------------------------------------------------------------------------------
 
@@ -26,10 +24,9 @@ LARGEST_NORM = 2.0
 MOST_TIMES = 100  # that a matrix is squared, or that roots are taken
 # How much more often in the body of a loop or a map: the norm may be 256 times that of the recording.
 FURTHER = 8
-NEAR = 0.25  # how far from the identity a root may be for the quadrature of its logarithm
 
 
-def _largest_sum(a: Any) -> Any:
+def largest_sum(a: Any) -> Any:
     """The 1-norm; the largest in a stack."""
     return np.max(np.sum(np.abs(a), axis=-2), initial=0.0)
 
@@ -41,8 +38,8 @@ def exponential(a: Any) -> Any:
     """
     if not a.size:
         return a
-    size, eye, times = _largest_sum(a), identity_like(a), 0
-    if _is_repeated(a):
+    size, eye, times = largest_sum(a), identity_like(a), 0
+    if is_repeated_value(a):
         wanted = np.ceil(np.log2(np.maximum(size / LARGEST_NORM, 1.0)))
         found, most = _scaled_exponential(a * np.exp2(-wanted), eye), FURTHER
         if np.isfinite(plain_value(wanted)):
@@ -62,7 +59,8 @@ def exponential(a: Any) -> Any:
     return found
 
 
-def _is_repeated(a: Any) -> bool:
+def is_repeated_value(a: Any) -> bool:
+    """Whether a belongs to the body of a loop or a map."""
     return is_traced(a) and bool(is_repeated(a))
 
 
@@ -276,208 +274,3 @@ def tanhm(A: Any) -> Any:
     """
     cosine, sine = _hyperbolic(A)
     return np.linalg.solve(cosine, sine)
-
-
-# ---- roots and the logarithm ----------------------------------------------------------------------------------------
-
-
-def _root(a: Any) -> Any:
-    with np.errstate(all="ignore"):
-        return np.asarray(scipy.linalg.sqrtm(a))
-
-
-@primitive(shape=lambda a: (a.shape[:-2], np.dtype(bool)))
-def has_complex_root(a: Any) -> Any:
-    """Whether the principal square root of a real matrix is not real."""
-    return np.asarray(np.iscomplexobj(_root(a)))
-
-
-@primitive(shape=lambda a: a)
-def principal_root(a: Any) -> Any:
-    found = _root(a)
-    return found if found.dtype == a.dtype else np.real_if_close(found, 0).astype(a.dtype, casting="unsafe")
-
-
-def _principal_root(g: Any, p: Any, a: Any) -> Any:
-    """y of pᵀ y + y pᵀ = g."""
-    return (sylvester(p.T, p.T, g),)
-
-
-defvjp(has_complex_root, lambda g, p, a: (None,))
-defvjp(principal_root, _principal_root)
-
-
-def square_root(a: Any) -> Any:
-    """The principal square root of a matrix; whether that of a real one is real is guarded."""
-    if not a.size:
-        return a
-    if not is_complex(a) and decided(has_complex_root(a)):
-        a = a.astype(np.result_type(a.dtype, np.complex64))
-    return principal_root(a)
-
-
-def logarithm(a: Any) -> Any:
-    """log(a) = 2ᵏ log(a^(1/2ᵏ)), near the identity by Gauss and Legendre's rule; k is guarded.
-
-    At the distance `NEAR` of the identity, n nodes are the Padé approximant of degree n, with the error 0.003ⁿ.
-    """
-    if not a.size:
-        return a
-    eye = np.eye(a.shape[0], dtype=a.dtype)
-    a, scale = _repeated_root(a, eye) if _is_repeated(a) else _root_near_identity(a, eye)
-    rest = a - eye
-    nodes, weights = np.polynomial.legendre.leggauss(9)
-    parts = [0.5 * w * np.linalg.solve(eye + 0.5 * (1.0 + t) * rest, rest) for t, w in zip(nodes, weights, strict=True)]
-    return scale * sum(parts[1:], parts[0])
-
-
-def _root_near_identity(a: Any, eye: Any) -> tuple[Any, float]:
-    """a^(1/2ᵏ) near the identity, and 2ᵏ."""
-    times = 0
-    while not _is_near(a, eye):
-        if times == MOST_TIMES:
-            raise np.linalg.LinAlgError("the logarithm of a singular matrix does not exist")
-        a, times = square_root(a), times + 1
-    return a, 2.0**times
-
-
-def _repeated_root(a: Any, eye: Any) -> tuple[Any, Any]:
-    """The same in the body of a loop or a map, where k may be larger than in the recording."""
-    scale: Any = 1.0
-    further = FURTHER
-    for _ in range(MOST_TIMES):
-        if not further:
-            break
-        goes_on = np.logical_not(_distance(a, eye) < NEAR)
-        root = square_root(np.where(goes_on, a, eye))
-        further -= not plain_value(goes_on)
-        a, scale = np.where(goes_on, root, a), np.where(goes_on, 2.0 * scale, scale)
-    if not _is_near(a, eye):
-        raise np.linalg.LinAlgError("the logarithm of a singular matrix does not exist")
-    return a, scale
-
-
-def _distance(a: Any, eye: Any) -> Any:
-    return _largest_sum(a - eye)
-
-
-def _is_near(a: Any, eye: Any) -> bool:
-    return decided(np.less(_distance(a, eye), NEAR))
-
-
-def _without_estimate(name: str, disp: Any) -> None:
-    if disp is False:
-        raise refused(name, "with disp=False", "Leave disp out: the estimate of the error has no derivative.")
-
-
-@implements(scipy.linalg.sqrtm, A=2)
-def sqrtm(A: Any, disp: Any = None, **_: Any) -> Any:
-    """The principal square root X of A, with X dX + dX X = dA.
-
-    Notes
-    -----
-    Cost: one Schur decomposition, two with SciPy's question whether the root is real, and an equation of Sylvester's
-    for each sweep.
-
-    References
-    ----------
-    Higham (2008), Functions of Matrices, section 6.1.
-
-    Examples
-    --------
-    >>> from hoad.scipy import linalg
-    >>> hoad.grad(lambda a: linalg.sqrtm(a)[0, 0])(np.diag([4.0, 9.0]))
-    array([[0.25, 0.  ],
-           [0.  , 0.  ]])
-    """
-    _without_estimate("sqrtm", disp)
-    return square_root(A)
-
-
-@implements(scipy.linalg.logm, A=2)
-def logm(A: Any, disp: Any = None) -> Any:
-    """The principal logarithm of A, by square roots and a quadrature.
-
-    Notes
-    -----
-    Cost: k square roots (see `sqrtm`) until A^(1/2ᵏ) is near the identity, and nine solves.
-
-    References
-    ----------
-    Higham (2008), Functions of Matrices, sections 11.4 and 11.5.
-
-    Examples
-    --------
-    >>> from hoad.scipy import linalg
-    >>> hoad.grad(lambda a: linalg.logm(a)[0, 0])(np.diag([2.0, 1.0]))[0, 0].round(9).item()
-    0.5
-    """
-    _without_estimate("logm", disp)
-    return logarithm(A)
-
-
-@implements(scipy.linalg.fractional_matrix_power, A=2)
-def fractional_matrix_power(A: Any, t: Any) -> Any:
-    """A to the power t, exp(t log(A)); by products where t is a plain whole number.
-
-    t may be traced too. Where t is not whole, A must not be singular.
-
-    Notes
-    -----
-    Cost: as of `logm` and `expm` together.
-
-    Examples
-    --------
-    >>> from hoad.scipy import linalg
-    >>> slope = hoad.grad(lambda t: linalg.fractional_matrix_power(np.diag([1.0, 4.0]), t)[1, 1])(0.5)
-    >>> round(slope / float(np.log(4.0)), 9)
-    2.0
-    """
-    if not is_traced(t) and t == int(t):
-        return np.linalg.matrix_power(A, int(t)) if A.size else A
-    return exponential(t * logarithm(A))
-
-
-@implements(scipy.linalg.signm, A=2)
-def signm(A: Any, disp: Any = None) -> Any:
-    """The matrix sign A (A²)^(-1/2).
-
-    Notes
-    -----
-    Cost: as of `sqrtm`, and one solve.
-
-    References
-    ----------
-    Higham (2008), Functions of Matrices, section 5.1.
-
-    Examples
-    --------
-    >>> from hoad.scipy import linalg
-    >>> hoad.grad(lambda a: linalg.signm(a)[0, 1])(np.diag([1.0, -1.0]))
-    array([[0., 1.],
-           [0., 0.]])
-    """
-    _without_estimate("signm", disp)
-    return np.linalg.solve(square_root(A @ A), A) if A.size else A
-
-
-@implements(scipy.linalg.funm, A=2)
-def funm(A: Any, func: Any, disp: Any = True) -> Any:
-    """V f(w) V⁻¹, for the eigenvalues w and vectors V of A, and a function f that is written with NumPy.
-
-    Derivatives are nan where eigenvalues are equal. Of a symmetric matrix, V f(w) Vᵀ by `eigh` has them there too.
-
-    Notes
-    -----
-    Cost: as of `eig`, and one solve.
-
-    Examples
-    --------
-    >>> from hoad.scipy import linalg
-    >>> hoad.grad(lambda a: linalg.funm(a, np.exp)[0, 0])(np.diag([0.0, 1.0]))[0, 0].round(9).item()
-    1.0
-    """
-    _without_estimate("funm", disp)
-    w, v = np.linalg.eig(A)
-    vectors = np.swapaxes(v, -1, -2)
-    return np.swapaxes(np.linalg.solve(vectors, np.swapaxes(v * func(w), -1, -2)), -1, -2)

@@ -1,9 +1,10 @@
-"""What SciPy says of the structure of a matrix, on which no derivative depends, and what has no derivative at all."""
+"""Structure of matrices, and functions without a derivative: constants to the derivative, and errors that say why."""
 
 from __future__ import annotations
 
 import functools
 import inspect
+import textwrap
 from typing import Any
 
 import numpy as np
@@ -111,7 +112,7 @@ def refuses(original: Function, reason: str, advice: str, example: str) -> Funct
     function.__doc__ = sections(
         f"`{place}` of plain arrays; it raises for traced ones.",
         original,
-        f"NoRuleError\n    If an argument is traced: {reason[0].lower()}{reason[1:]} {advice}",
+        f"NoRuleError\n{textwrap.indent(textwrap.fill(f'If an argument is traced. {reason} {advice}', 112), '    ')}",
         f"Notes\n-----\nCost: that of SciPy's function.\n\nExamples\n--------\n{inspect.cleandoc(example)}",
     )
     IMPLEMENTED[original] = function

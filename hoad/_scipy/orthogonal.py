@@ -8,6 +8,7 @@ import numpy as np
 import scipy.linalg
 
 from hoad._numpy.complex import is_complex
+from hoad._numpy.decompositions import reflection
 from hoad._numpy.spectra import decomposed
 from hoad._ops import primitives as prim
 from hoad._scipy.registry import (
@@ -95,6 +96,8 @@ def qr_multiply(a: Any, c: Any, mode: str = "right", pivoting: bool = False, con
     if vector:
         c = c[:, None] if mode == "left" else c[None]
     q, *rest = qr(a, mode="economic", pivoting=pivoting)
+    if mode == "left" and c.shape[0] > q.shape[1]:  # with overwrite_c, SciPy takes all columns of Q
+        q = qr(a, pivoting=pivoting)[0]
     q = np.conjugate(q) if conjugate and is_complex(q) else q
     product = q @ c if mode == "left" else c @ q
     return (np.ravel(product) if vector else product, *rest)
@@ -328,13 +331,9 @@ def hessenberg(a: Any, calc_q: bool = False, **_: Any) -> Any:
     """
     n = a.shape[0]
     q = identity_like(a)
-    for k in range(n - 2):
-        column = a[k + 1 :, k]
-        first = column[0]
-        size = np.sqrt(np.sum(np.real(column * np.conjugate(column))))
-        beta = -np.copysign(size, np.real(first))
-        v = np.concatenate([np.zeros(k + 1, a.dtype), np.ones(1, a.dtype), column[1:] / (first - beta)])[:, None]
-        tau = (beta - first) / beta
+    for k in range(n - 1 if is_complex(a) else n - 2):
+        v, tau = reflection(a[k + 1 :, k : k + 1])
+        v = np.pad(v, [(k + 1, 0), (0, 0)])
         a = a - np.conjugate(tau) * (v @ (adjoint(v) @ a))
         a = a - tau * ((a @ v) @ adjoint(v))
         q = q - tau * ((q @ v) @ adjoint(v))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 import textwrap
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 import scipy.linalg
 
 from hoad._core.base.call_watch import unwatched
@@ -30,6 +32,18 @@ DRAWING = {scipy.linalg.logm, scipy.linalg.fractional_matrix_power}
 IMPLEMENTED: dict[Function, Function] = {}
 
 
+class _Entry(NamedTuple):
+    """What is known of a function; the function itself holds its name, for what it holds counts as what it reads."""
+
+    original: Function
+    implementation: Function
+    stacks: bool
+    cores: dict[str, Core]
+
+
+_ENTRIES: dict[str, _Entry] = {}
+
+
 def implements(original: Function, *, stacks: bool = False, **cores: Core) -> Callable[[Function], Function]:
     """Register an implementation of a function of SciPy, which goes by SciPy's signature.
 
@@ -44,32 +58,17 @@ def implements(original: Function, *, stacks: bool = False, **cores: Core) -> Ca
         The arguments that are arrays of numbers, each with the number of dimensions that SciPy works on. Of an array of
         more, a stack, the implementation gets one part at a time.
     """
+    place = f"{original.__module__.partition('._')[0]}.{original.__name__}"
 
     def register(implementation: Function) -> Function:
-        def traced(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-            wanted = plain_result(original, args, kwargs)
-            signature = _signature(original)
-            if any(x.kind is x.VAR_POSITIONAL for x in signature.parameters.values()):
-                return with_dtypes(implementation(*args, **kwargs), wanted)
-            given = dict(signature.bind(*args, **kwargs).arguments)
-            arrays = {name: inexact(given[name]) for name in cores if given.get(name) is not None}
-            given |= arrays
-            if stacks:
-                return with_dtypes(implementation(**given), wanted)
-
-            def one(*parts: Any) -> Any:
-                return implementation(**given | dict(zip(arrays, parts, strict=True)))
-
-            found = over_stacks(one, *[(x, cores[name]) for name, x in arrays.items()])
-            return with_dtypes(found, wanted)
-
         @functools.wraps(implementation)
         def function(*args: Any, **kwargs: Any) -> Any:
             if holds_traced(args) or holds_traced(list(kwargs.values())):
-                return traced(args, kwargs)
+                return _recorded(_ENTRIES[place], args, kwargs)
             record = recorder_among((*args, *kwargs.values()))
-            return _call(original, args, kwargs) if record is None else record(function, args, kwargs)
+            return _call(_ENTRIES[place].original, args, kwargs) if record is None else record(function, args, kwargs)
 
+        _ENTRIES[place] = _Entry(original, implementation, stacks, cores)
         function.__wrapped__ = original  # whose signature it has
         function.__doc__ = _documented(original, implementation)
         IMPLEMENTED[original] = function
@@ -78,7 +77,25 @@ def implements(original: Function, *, stacks: bool = False, **cores: Core) -> Ca
     return register
 
 
-@functools.cache
+def _recorded(entry: _Entry, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The result of an implementation, with SciPy's dtypes."""
+    original, implementation, stacks, cores = entry
+    wanted = plain_result(original, args, kwargs)
+    signature = _signature(original)
+    if any(x.kind is x.VAR_POSITIONAL for x in signature.parameters.values()):
+        return with_dtypes(implementation(*args, **kwargs), wanted)
+    given = dict(signature.bind(*args, **kwargs).arguments)
+    arrays = {name: inexact(given[name]) for name in cores if given.get(name) is not None}
+    if stacks:
+        return with_dtypes(implementation(**given | arrays), wanted)
+
+    def one(*parts: Any) -> Any:
+        return implementation(**given | dict(zip(arrays, parts, strict=True)))
+
+    return with_dtypes(over_stacks(one, *[(x, cores[name]) for name, x in arrays.items()]), wanted)
+
+
+@functools.lru_cache(maxsize=256)
 def _signature(original: Function) -> inspect.Signature:
     """That of a function of SciPy's, which a program must not be taken to depend on."""
     return inspect.signature(original)
@@ -95,7 +112,7 @@ def _documented(original: Function, implementation: Function) -> str | None:
     summary, _, rest = text.partition("\n\n")
     raises = "numpy.linalg.LinAlgError, ValueError\n    As SciPy's function, which is called with the plain values."
     head, _, last = rest.partition("Notes\n-----\n")
-    return sections(summary, original, raises, f"{head}Notes\n-----\n{last}")
+    return sections(f"{summary}\n\n{head}".strip(), original, raises, f"Notes\n-----\n{last}")
 
 
 def sections(summary: str, original: Function, raises: str, rest: str) -> str:
@@ -132,6 +149,8 @@ def plain_result(original: Function, args: Any, kwargs: Any) -> Any:
         args, kwargs = _plain(tuple(args)), {name: _plain(x) for name, x in kwargs.items()}
     except TracedValueError:
         return None
+    if any(x is True for x in (*args, *kwargs.values())):  # perhaps overwrite_a: what is plain is used again
+        args, kwargs = copy.deepcopy((args, kwargs))
     return _call(original, args, kwargs)
 
 
@@ -149,17 +168,21 @@ def _without_draws(original: Function, args: Any, kwargs: Any) -> Any:
 
 
 def with_dtypes(found: Any, wanted: Any) -> Any:
-    """What was found, each array with the dtype that SciPy gives it."""
+    """What was found, each array with the dtype that SciPy gives it; raises where SciPy gives another shape."""
     if isinstance(found, (list, tuple)):
         if not isinstance(wanted, (list, tuple)) or len(wanted) != len(found):
             return found
         return type(found)(with_dtypes(x, y) for x, y in zip(found, wanted, strict=True))
-    dtype = getattr(wanted, "dtype", None)
-    if dtype is None or not is_traced(found) or dtype == found.dtype or found.dtype.kind not in "fc":
+    if not is_traced(found) or not hasattr(wanted, "dtype"):
         return found
-    if dtype.kind == "f" and found.dtype.kind == "c":
-        found = np.real(found)
-    return found.astype(dtype) if dtype.kind in "fc" else found
+    if found.shape != wanted.shape:
+        raise NoRuleError(
+            f"a function of SciPy {scipy.__version__} gives an array of shape {wanted.shape}, but hoad one of shape "
+            f"{found.shape} ({here()}). Give it arrays of as many dimensions as it works on, one at a time."
+        )
+    if wanted.dtype == found.dtype or found.dtype.kind not in "fc" or wanted.dtype.char not in "fdFD":
+        return found
+    return (np.real(found) if wanted.dtype.kind == "f" and found.dtype.kind == "c" else found).astype(wanted.dtype)
 
 
 # ---- stacks ---------------------------------------------------------------------------------------------------------

@@ -296,3 +296,22 @@ def cdf2rdf(w: Any, v: Any) -> Any:
         return real[:, None] * identity_like(real[None]) + imaginary[:, None] * swapped, np.real(v @ u)
 
     return over_stacks(one, (inexact(w), 1), (inexact(v), 2))
+
+
+if hasattr(scipy.linalg, "kron"):  # up to SciPy 1.16
+
+    @implements(scipy.linalg.kron)
+    def kron(a: Any, b: Any) -> Any:
+        """The Kronecker product.
+
+        Notes
+        -----
+        Cost: one product for each entry.
+
+        Examples
+        --------
+        >>> from hoad.scipy import linalg
+        >>> hoad.grad(lambda a: np.sum(linalg.kron(a, np.ones((2, 2)))))(np.ones((1, 2)))
+        array([[4., 4.]])
+        """
+        return np.kron(a, b)

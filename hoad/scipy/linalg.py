@@ -5,6 +5,7 @@ With plain arguments, each function is SciPy's own. With traced ones it is recor
 
 from __future__ import annotations
 
+import scipy.linalg
 from scipy.linalg import (
     LinAlgError,
     LinAlgWarning,
@@ -57,15 +58,17 @@ from hoad._scipy.matrix_functions import (
     expm,
     expm_cond,
     expm_frechet,
+    sinhm,
+    sinm,
+    tanhm,
+    tanm,
+)
+from hoad._scipy.matrix_roots import (
     fractional_matrix_power,
     funm,
     logm,
     signm,
-    sinhm,
-    sinm,
     sqrtm,
-    tanhm,
-    tanm,
 )
 from hoad._scipy.no_derivative import (
     bandwidth,
@@ -226,3 +229,8 @@ __all__ = [
     "tanm",
     "toeplitz",
 ]
+
+if hasattr(scipy.linalg, "kron"):  # up to SciPy 1.16
+    from hoad._scipy.special_matrices import kron as kron
+
+    __all__ += ["kron"]

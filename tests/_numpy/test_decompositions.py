@@ -374,3 +374,13 @@ def test_integers_are_taken_as_floats() -> None:
     a = np.array([[4, 1], [1, 3]])
     got = hoad.grad(lambda t: np.sum(np.linalg.cholesky(np.floor(t).astype(int) * 0 + a) * t))(1.0)
     assert got == pytest.approx(np.linalg.cholesky(a).sum())
+
+
+def test_columns_that_are_reduced_already() -> None:
+    """LAPACK does not reflect them, and signs stay."""
+    for x in (np.array([[1.0, 2.0], [0.0, 3.0], [0.0, 0.0]]), np.eye(4, 2) * (1 + 1j), np.zeros((3, 2))):
+        stack = np.stack([x, np.ones_like(x) + np.eye(*x.shape)])
+        for a in (x, stack):
+            found = hoad.jvp(lambda a: tuple(np.linalg.qr(a, mode="complete")), (a,), (a,))[0]
+            for part, wanted in zip(found, np.linalg.qr(a, mode="complete"), strict=True):
+                np.testing.assert_allclose(part, wanted, atol=1e-14)
