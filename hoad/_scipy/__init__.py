@@ -8,10 +8,10 @@ FILES = {
         "factors",
         "least_squares",
         "matrix_functions",
+        "matrix_roots",
         "no_derivative",
         "orthogonal",
         "special_matrices",
         "systems",
-        "triangular",
     ),
 }

@@ -19,6 +19,7 @@ from quality.project import ROOT  # noqa: E402
 
 import hoad  # noqa: E402
 from hoad._numpy.advice import IN_HOAD  # noqa: E402
+from hoad._scipy import FILES, registry  # noqa: E402
 from hoad._scipy.registry import IMPLEMENTED, over_stacks  # noqa: E402
 from hoad.scipy import linalg  # noqa: E402
 
@@ -158,3 +159,10 @@ def test_dtypes_are_those_of_scipy() -> None:
     for x in (A.astype(np.float32), A.astype(np.complex64)):
         for f in (linalg.expm, linalg.inv, linalg.cosm, linalg.sqrtm):
             assert hoad.jvp(f, (x,), (x,))[0].dtype == f(x).dtype
+
+
+def test_the_files_with_functions_are_listed() -> None:
+    """`hoad.adopt` imports these to know what stands in for which function."""
+    folder = Path(registry.__file__).parent
+    using = {path.stem for path in folder.glob("*.py") if "@implements(" in path.read_text()}
+    assert using == {name for names in FILES.values() for name in names}

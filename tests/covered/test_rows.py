@@ -17,6 +17,7 @@ from covered.rows import Kind, Row
 from rules.modes import along, words
 
 import hoad
+from hoad._core.trace.traced import is_traced
 from hoad.errors import HoadError, JitWarning
 
 
@@ -149,6 +150,24 @@ def test_values_traced_and_jitted(row: Row) -> None:
         jitted(x)
         assert_results(leaves(jitted(x)), plain, row)
         assert_results(leaves(jitted(y)), leaves(row.f(y)), row)
+
+
+@of_kind(Kind.DIFFERENTIABLE, Kind.CONSTANT, Kind.STRUCTURAL)
+def test_of_a_traced_constant(row: Row) -> None:
+    """An array of plain numbers that traced ones may be written to, none of which was."""
+    if not isinstance(row.x, np.ndarray) or row.x.dtype.kind not in "fc":
+        return
+    found: list[Any] = []
+
+    def f(t: Any) -> Any:
+        given = np.array(row.x, like=t) if is_traced(t) else row.x.copy()
+        found.append([hoad.value(leaf) for leaf in leaves(row.f(given))])
+        return t
+
+    assert hoad.grad(f)(1.0) == 1.0
+    for leaf, plain in zip(found[0], leaves(row.f(row.x.copy())), strict=True):
+        if np.asarray(plain).dtype.kind in "fciub":
+            np.testing.assert_allclose(leaf, plain, rtol=1e-9, atol=1e-9)
 
 
 @of_kind(Kind.DIFFERENTIABLE, Kind.CONSTANT)

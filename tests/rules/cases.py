@@ -1464,5 +1464,11 @@ def cases_of(room: str) -> list[Any]:
     return [case for case in CASES if case.room == room]
 
 
-for _further in ("cases", "integrals", "distributions", "equations"):  # which add their rows, by the functions above
+for _further in (
+    "cases",
+    "integrals",
+    "distributions",
+    "shapes",
+    "equations",
+):  # which add their rows, by the functions above
     importlib.import_module(f"rules.special_{_further}")

@@ -11,6 +11,7 @@ those of the definition.
 from hoad.rules.special import (
     airy,
     bessel,
+    beta,
     distributions,
     elementary,
     elliptic,
@@ -19,12 +20,14 @@ from hoad.rules.special import (
     gamma,
     hypergeometric,
     integrals,
+    of_stats,
     orthogonal,
 )
 
 __all__ = [
     "airy",
     "bessel",
+    "beta",
     "distributions",
     "elementary",
     "elliptic",
@@ -33,5 +36,6 @@ __all__ = [
     "gamma",
     "hypergeometric",
     "integrals",
+    "of_stats",
     "orthogonal",
 ]

@@ -1,7 +1,7 @@
 """Distributions of probability: a density each, and for their inverses its reciprocal.
 
-Derivatives with respect to a shape have no closed form, and what solves an equation for a shape has no rule: the rules
-say so.
+Derivatives with respect to shapes are those of the incomplete beta and gamma functions. What solves an equation for a
+shape has no rule, and counts have none with respect to them: the rules say so.
 
 References
 ----------
@@ -16,10 +16,11 @@ import math
 
 import numpy as np
 
+from hoad.rules.special.beta import beta_density, beta_slopes_of
 from hoad.rules.special.define import define, sc, unknown
 from hoad.rules.special.elementary import power_slope
 from hoad.rules.special.error_functions import ROOT_2, ROOT_2PI
-from hoad.rules.special.gamma import beta_density, gamma_density
+from hoad.rules.special.gamma import gamma_density, gamma_inverse, slope_by_shape
 
 # ---- the binomial, negative binomial and Poisson distributions, in their probability or mean -------------------------
 
@@ -68,16 +69,42 @@ def _t(df, t):
     return np.exp(-0.5 * (df + 1.0) * np.log1p(t * t / df)) / (np.sqrt(df) * sc.beta(0.5, 0.5 * df))
 
 
-define(sc.betaincinv, lambda g, p, a, b, y: (*2 * (unknown("betaincinv", "a, b"),), g / beta_density(a, b, p)))
-define(sc.betainccinv, lambda g, p, a, b, y: (*2 * (unknown("betainccinv", "a, b"),), -(g / beta_density(a, b, p))))
-define(sc.chdtr, lambda g, p, v, x: (unknown("chdtr", "v"), g * _chi_square(v, x)))
-define(sc.chdtrc, lambda g, p, v, x: (unknown("chdtrc", "v"), -(g * _chi_square(v, x))))
-define(sc.chdtri, lambda g, p, v, y: (unknown("chdtri", "v"), -(g / _chi_square(v, p))))
-define(sc.fdtr, lambda g, p, dfn, dfd, x: (*2 * (unknown("fdtr", "dfn, dfd"),), g * _f(dfn, dfd, x)))
-define(sc.fdtrc, lambda g, p, dfn, dfd, x: (*2 * (unknown("fdtrc", "dfn, dfd"),), -(g * _f(dfn, dfd, x))))
-define(sc.fdtri, lambda g, p, dfn, dfd, y: (*2 * (unknown("fdtri", "dfn, dfd"),), g / _f(dfn, dfd, p)))
-define(sc.stdtr, lambda g, p, df, t: (unknown("stdtr", "df"), g * _t(df, t)))
-define(sc.stdtrit, lambda g, p, df, y: (unknown("stdtrit", "df"), g / _t(df, p)))
+def _chi_square_slopes(v, x):
+    return 0.5 * slope_by_shape(0.5 * v, 0.5 * x), _chi_square(v, x)
+
+
+def _f_slopes(dfn, dfd, x):
+    """Those of I_w(dfn/2, dfd/2), w = dfn x / (dfd + dfn x)."""
+    density, whole = _f(dfn, dfd, x), dfd + dfn * x
+    first, second = beta_slopes_of(0.5 * dfn, 0.5 * dfd, dfn * x / whole, dfd / whole)
+    return 0.5 * first + density * (x / dfn), 0.5 * second - density * (x / dfd), density
+
+
+def _t_slopes(df, t):
+    """Those of 1/2 + sign(t) I_w(1/2, df/2) / 2, w = t² / (df + t²)."""
+    density, whole = _t(df, t), df + t * t
+    _, second = beta_slopes_of(0.5 + 0.0 * df, 0.5 * df, t * t / whole, df / whole)
+    return 0.25 * np.sign(t) * second - 0.5 * density * (t / df), density
+
+
+def _scaled(g, slopes):
+    return tuple(g * slope for slope in slopes)
+
+
+def _solved(g, slopes, sign=1.0):
+    """The adjoints of the last argument where the function, with these slopes, is y; with -1, 1 - y."""
+    g = g / slopes[-1]
+    return (*[-(g * slope) for slope in slopes[:-1]], sign * g)
+
+
+define(sc.chdtr, lambda g, p, v, x: _scaled(g, _chi_square_slopes(v, x)))
+define(sc.chdtrc, lambda g, p, v, x: _scaled(-g, _chi_square_slopes(v, x)))
+define(sc.chdtri, lambda g, p, v, y: _solved(g, _chi_square_slopes(v, p), -1.0))
+define(sc.fdtr, lambda g, p, dfn, dfd, x: _scaled(g, _f_slopes(dfn, dfd, x)))
+define(sc.fdtrc, lambda g, p, dfn, dfd, x: _scaled(-g, _f_slopes(dfn, dfd, x)))
+define(sc.fdtri, lambda g, p, dfn, dfd, y: _solved(g, _f_slopes(dfn, dfd, p)))
+define(sc.stdtr, lambda g, p, df, t: _scaled(g, _t_slopes(df, t)))
+define(sc.stdtrit, lambda g, p, df, y: _solved(g, _t_slopes(df, p)))
 
 
 def _gamma_rate(sign):
@@ -85,15 +112,27 @@ def _gamma_rate(sign):
 
     def rule(g, p, a, b, x):
         density = sign * gamma_density(b, a * x)
-        return g * (x * density), unknown("gdtr", "b", "a and x"), g * (a * density)
+        return g * (x * density), sign * g * slope_by_shape(b, a * x), g * (a * density)
 
     return rule
 
 
 define(sc.gdtr, _gamma_rate(1.0))
 define(sc.gdtrc, _gamma_rate(-1.0))
-define(sc.gdtria, lambda g, p, y, b, x: (g / (x * gamma_density(b, p * x)), unknown("gdtria", "b"), -(g * (p / x))))
-define(sc.gdtrix, lambda g, p, a, b, y: (-(g * (p / a)), unknown("gdtrix", "b"), g / (a * gamma_density(b, a * p))))
+
+
+def _gdtria(g, p, y, b, x):
+    by_shape, by_y = gamma_inverse(g / x, b, p * x)
+    return by_y, by_shape, -(g * (p / x))
+
+
+def _gdtrix(g, p, a, b, y):
+    by_shape, by_y = gamma_inverse(g / a, b, a * p)
+    return -(g * (p / a)), by_shape, by_y
+
+
+define(sc.gdtria, _gdtria)
+define(sc.gdtrix, _gdtrix)
 
 # ---- those that are not central, in their argument and in their noncentrality ----------------------------------------
 

@@ -18,7 +18,7 @@ import numpy as np
 from hoad._core.trace.traced import is_traced
 from hoad._numpy.complex import is_complex
 from hoad.rules.registry import primitive, vjp
-from hoad.rules.special.define import define, sc, unknown
+from hoad.rules.special.define import define, sc
 
 HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
 LOG_PI = math.log(math.pi)
@@ -254,7 +254,7 @@ define(
 )
 
 
-# Incomplete gamma and beta functions
+# Incomplete gamma functions
 def gamma_density(a, x):
     """xᵃ⁻¹ e⁻ˣ / Γ(a); from a = 10 on about its maximum, where powers and exponentials would be huge."""
     large = np.greater_equal(a, 10.0)
@@ -263,11 +263,6 @@ def gamma_density(a, x):
     about = np.exp((many - 1.0) * np.log1p(d / many) - d - binet(many)) / np.sqrt(2.0 * np.pi * many)
     inner = np.where(large, 1.0, x)
     return np.where(large, about, inner ** (few - 1.0) * np.exp(-inner) * sc.rgamma(few))
-
-
-def beta_density(a, b, x):
-    """xᵃ⁻¹ (1 - x)ᵇ⁻¹ / B(a, b)."""
-    return x ** (a - 1.0) * (1.0 - x) ** (b - 1.0) / sc.beta(a, b)
 
 
 # By the shape a: ∫ (log t - ψ(a)) tᵃ⁻¹ e⁻ᵗ dt / Γ(a) over (0, x), or minus that over (x, ∞), of one sign there
@@ -322,9 +317,15 @@ vjp(
     lambda g, p, a, x: (g * by_shape(a, x, 2), g * ((np.log(x) - sc.psi(a)) * gamma_density(a, x))),
 )
 
+
+
+def gamma_inverse(g, a, x, sign=1.0):
+    """The adjoints where x solves P(a, x) = y; with -1, = 1 - y."""
+    g = g / gamma_density(a, x)
+    return -(g * slope_by_shape(a, x)), sign * g
+
+
 define(sc.gammainc, lambda g, p, a, x: (g * slope_by_shape(a, x), g * gamma_density(a, x)))
 define(sc.gammaincc, lambda g, p, a, x: (-(g * slope_by_shape(a, x)), -(g * gamma_density(a, x))))
-define(sc.gammaincinv, lambda g, p, a, y: (unknown("gammaincinv", "a"), g / gamma_density(a, p)))
-define(sc.gammainccinv, lambda g, p, a, y: (unknown("gammainccinv", "a"), -(g / gamma_density(a, p))))
-define(sc.betainc, lambda g, p, a, b, x: (*2 * (unknown("betainc", "a, b"),), g * beta_density(a, b, x)))
-define(sc.betaincc, lambda g, p, a, b, x: (*2 * (unknown("betaincc", "a, b"),), -(g * beta_density(a, b, x))))
+define(sc.gammaincinv, lambda g, p, a, y: gamma_inverse(g, a, p))
+define(sc.gammainccinv, lambda g, p, a, y: gamma_inverse(g, a, p, -1.0))
