@@ -22,6 +22,11 @@ OF_ITEMS = (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfort
 # Arrays that may be filled with traced values; and others, which are if the code that asks for one assigns to items.
 TO_BE_FILLED = (np.zeros, np.empty, np.zeros_like, np.empty_like)
 TO_BE_CHANGED = (np.ones, np.full, np.eye, np.identity, np.ones_like, np.full_like)
+# Functions of several arrays, whose lists are no arrays.
+OF_SEVERAL = frozenset(
+    """block broadcast_arrays choose column_stack concatenate dstack einsum einsum_path hstack lexsort meshgrid
+    piecewise select stack vstack""".split()
+)
 NARROW = 1e-9  # a tolerance that nothing but the same number passes
 CLASSES = (np.float64, np.float32, np.complex128, np.int64, np.int32, np.bool_)
 
@@ -174,6 +179,12 @@ def declare() -> None:
     others += [(function, _to_be_filled(function, True)) for function in TO_BE_FILLED]
     others += [(function, _to_be_filled(function, False)) for function in TO_BE_CHANGED]
     others += [(function, _beside(function)) for function in (np.allclose, np.array_equal)]
+    taken = {id(function) for function, _ in others}
+    others += [
+        (function, _of_arrays(function))
+        for function in vars(np).values()
+        if type(function) is type(np.sum) and function.__name__ not in OF_SEVERAL and id(function) not in taken
+    ]
     others += [(np.r_, Concatenator(np.r_, _rows)), (np.c_, Concatenator(np.c_, _columns))]
     for part in (np.linalg, np.fft):
         functions = [x for x in vars(part).values() if callable(x) and not isinstance(x, type)]

@@ -127,6 +127,10 @@ PROGRAMS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
         lambda x: np.linalg.solve([[x[0], 1.0], [2.0, x[1]]], [1.0, 2.0]).sum(),
         lambda x: (x[1] - 2 + 2 * x[0] - 2) / (x[0] * x[1] - 2),
     ),
+    "lists": (
+        lambda x: np.mean([x[0], x[1], 1.0]) + np.var([x, 2 * x]) + np.diff([x[0], x[2]])[0],
+        lambda x: (x[0] + x[1] + 1.0) / 3 + np.var(np.stack([x, 2 * x])) + x[2] - x[0],
+    ),
     "filled": (filled, lambda x: 9.0 * np.sum(np.exp(x)) * np.exp(x[0])),
     "changed": (changed, lambda x: 0.5 * np.sum(x * x) + 0.5 * np.sum(x)),
     "float": (lambda x: float(x[0]) * np.float64(x[1]), lambda x: x[0] * x[1]),
