@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from hoad._adopt.modules import replace
-from hoad._core.base.frame_globals import call_instead, called_instead, writes_items
+from hoad._core.base.frame_globals import call_instead, writes_items
 from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.context import running
 from hoad._core.trace.traced import FUNCTIONS, MAKERS, is_traced, representing_as
@@ -143,13 +143,6 @@ def _columns(parts: list[Any]) -> Any:
     return np.concatenate([x[:, None] if x.ndim == 1 else x for x in columns], axis=-1)
 
 
-class _Numpy(types.ModuleType):
-    """The module, with what differs in it; classes are themselves unless code calls them."""
-
-    def __getattr__(self, name: str) -> Any:  # of parts that NumPy loads when they are asked for
-        return getattr(np, name)
-
-
 def _numbers(cls: type[np.generic]) -> Callable[..., Any]:
     """What code calls that calls a class of numbers: of an array, NumPy makes an array of such numbers."""
 
@@ -164,10 +157,6 @@ def _numbers(cls: type[np.generic]) -> Callable[..., Any]:
     return convert
 
 
-def _class_attribute(cls: type) -> Any:
-    return property(lambda self: called_instead(cls, sys._getframe(1)))
-
-
 def declare() -> None:
     others: list[tuple[Any, Any]] = [(function, _of_items(function)) for function in OF_ITEMS]
     others += [(function, _to_be_filled(function, True)) for function in TO_BE_FILLED]
@@ -176,9 +165,7 @@ def declare() -> None:
     others += [(np.r_, Concatenator(np.r_, _rows)), (np.c_, Concatenator(np.c_, _columns))]
     for part in (np.linalg, np.fft):
         functions = [x for x in vars(part).values() if callable(x) and not isinstance(x, type)]
-        others.append((part, replace(part, [(x, _of_arrays(x)) for x in functions])))
+        replace(part, [(x, _of_arrays(x)) for x in functions])
     for cls in CLASSES:
         call_instead(cls, _numbers(cls))
-        for name in [name for name, value in vars(np).items() if value is cls]:
-            setattr(_Numpy, name, _class_attribute(cls))
-    replace(np, others, _Numpy)
+    replace(np, others)
