@@ -364,3 +364,14 @@ def test_a_block_is_entered_again() -> None:
     thread.start()
     thread.join()
     assert not is_adopted()
+
+
+def deep(n: int) -> int:
+    return deep(n + 1)
+
+
+def test_recursion_ends(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(RecursionError):
+        hoad.adopt(deep)(0)
+    assert not "".join(capfd.readouterr())
+    assert not is_adopted()

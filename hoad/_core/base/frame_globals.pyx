@@ -164,6 +164,7 @@ cdef class AdoptedGlobals(dict):
 
     cdef dict original
     cdef object builtins    # what is found of names that are not there
+    cdef bint kept          # in the table
     cdef Py_ssize_t own     # how many entries there are that compiled code reads here
 
     def __getitem__(self, name):
@@ -244,7 +245,8 @@ cdef AdoptedGlobals adopted_globals(dict original, object own_builtins):
         if name in original:
             PyDict_SetItem(made, name, original[name])
     made.own = PyDict_Size(made)
-    if not FRAMES_HOLD_FUNCTIONS or is_of_module(original):
+    made.kept = not FRAMES_HOLD_FUNCTIONS or is_of_module(original)
+    if made.kept:
         ADOPTED_GLOBALS[key] = made
     return made
 
@@ -364,6 +366,13 @@ def writes_items(frame):
 
 cdef void prepare(FramePlaces* places) noexcept:
     """Show a frame the globals that adopted code finds."""
+    try:
+        show(places)
+    except RecursionError:      # no room for a lookup: there is none for the frame, which raises it
+        pass
+
+
+cdef int show(FramePlaces* places) except -1:
     cdef void* extra = NULL
     PyUnstable_Code_GetExtra(places.code, EXTRA, &extra)
     cdef int how = <int><size_t>extra
@@ -371,23 +380,26 @@ cdef void prepare(FramePlaces* places) noexcept:
         how = treatment_of(<object>places.code)
         PyUnstable_Code_SetExtra(places.code, EXTRA, <void*><size_t>how)
     if how == Treatment.LEFT:
-        return
+        return 0
     if how == Treatment.APART or how == Treatment.BODY:
         places.calls = how == Treatment.BODY
         if type(<object>places.globals) is AdoptedGlobals:
             frame_globals_put(&places.globals, <PyObject*>(<AdoptedGlobals>places.globals).original)
     elif type(<object>places.globals) is AdoptedGlobals or is_adopted(<dict>places.globals):
         adopt(places, how)
+    return 0
 
 
 cdef int adopt(FramePlaces* places, int how) except -1:
     cdef AdoptedGlobals found = None
+    cdef bint to_hold = False
     if type(<object>places.globals) is dict:
         found = adopted_globals(<dict>places.globals, <object>places.builtins)
+        to_hold = not found.kept
     if places.cells != NULL:
         exchange_cells(places.cells, <object>places.code)
-    elif places.function != NULL and (found is not None or PyFunction_GetClosure(places.function) != NULL):
-        places.function = with_other_variables(places.function, found)
+    elif places.function != NULL and (to_hold or PyFunction_GetClosure(places.function) != NULL):
+        places.function = with_other_variables(places.function, found if to_hold else None)
     if found is not None:       # held by the table of modules, by the frame, or by its function
         frame_globals_put(&places.globals, <PyObject*>found)
     if <object>places.builtins is PLAIN_BUILTINS:
@@ -413,7 +425,7 @@ cdef bint is_adopted(dict space) except -1:
 cdef PyObject* with_other_variables(PyObject* place, AdoptedGlobals space) except NULL:
     """A function whose free variables hold what adopted code finds in the place of what they hold.
 
-    It holds these globals, too, unless a table does.
+    It holds these globals, too, which no table keeps.
     """
     cdef object function = <object>place
     cdef object code = function.__code__
@@ -425,8 +437,6 @@ cdef PyObject* with_other_variables(PyObject* place, AdoptedGlobals space) excep
             if cells is None:
                 cells = list(function.__closure__)
             cells[k] = other
-    if space is not None and <size_t><PyObject*>space.original in ADOPTED_GLOBALS:
-        space = None
     if cells is None and space is None:
         return place
     made = types.FunctionType(code, function.__globals__ if space is None else space, function.__name__,
