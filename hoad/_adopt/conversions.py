@@ -21,6 +21,8 @@ from hoad._core.base.frame_globals import (
 from hoad._core.base.where import here
 from hoad._core.trace.traced import is_traced, plain_value, representing_as
 
+NARROW = 1e-9  # a tolerance that nothing but the same number passes
+
 
 def _converting(cls: type, convert: Callable[..., Any]) -> Callable[..., Any]:
     """What code calls that calls a class, to make a number of something."""

@@ -11,7 +11,7 @@ import threading
 import types
 import warnings
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -227,6 +227,36 @@ def test_an_equal_number_that_is_kept_raises() -> None:
             derivative(0.4)
     assert hoad.jit(f)(0.4) == f(0.4)
     close(hoad.grad(f)(0.5), math.exp(0.5))
+
+
+KEPT: dict[str, Callable[[Any, Any], Any]] = {
+    "!=": lambda x, last: not x[0] != last[0],
+    "in": lambda x, last: x[0] in list(last),
+    "all ==": lambda x, last: np.all(x == last),
+    "on the left": lambda x, last: (last == x).all() and not last[0] != x[0],
+    "any !=": lambda x, last: not (x != last).any(),
+    "lists": lambda x, last: list(x) == list(last),
+}
+BESIDE: dict[str, Callable[[Any, Any], Any]] = {
+    "math.isclose": lambda x, last: math.isclose(x[0], last[0], rel_tol=1e-15),
+    "np.isclose": lambda x, last: np.isclose(x, last, rtol=1e-15, atol=0.0).all(),
+    "np.array_equal": lambda x, last: np.array_equal(x, last),
+}
+
+
+@pytest.mark.parametrize("name", [*KEPT, *BESIDE])
+def test_an_equal_array_that_is_kept(name: str) -> None:
+    is_kept = KEPT.get(name) or BESIDE[name]
+    kept, found = X.copy(), np.sum(np.exp(X))
+    f = lambda x: 1.0 * found if is_kept(x, kept) else np.sum(np.exp(x))  # noqa: E731
+    assert hoad.adopt(f)(X) == found
+    derivative = hoad.grad(hoad.adopt(f))
+    if name in KEPT:
+        with pytest.raises(hoad.TracedValueError, match="code keeps"):
+            derivative(X)
+    else:
+        close(derivative(X), np.exp(X))
+    close(derivative(X + 0.1), np.exp(X + 0.1))
 
 
 def test_an_equal_number_in_the_code_is_a_branch() -> None:

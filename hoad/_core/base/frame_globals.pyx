@@ -81,8 +81,10 @@ cdef int LOAD_GLOBAL = opmap["LOAD_GLOBAL"], LOAD_ATTR = opmap["LOAD_ATTR"], LOA
 cdef int PUSH_NULL = opmap.get("PUSH_NULL", -1)
 cdef int STORE_GLOBAL = opmap["STORE_GLOBAL"], DELETE_GLOBAL = opmap["DELETE_GLOBAL"]
 cdef frozenset STORES = frozenset([opmap[name] for name in ("STORE_SUBSCR", "STORE_SLICE") if name in opmap])
-cdef int COMPARE_OP = opmap["COMPARE_OP"]
+cdef int COMPARE_OP = opmap["COMPARE_OP"], CONTAINS_OP = opmap["CONTAINS_OP"]
 cdef frozenset LITERALS = frozenset([opmap[name] for name in ("LOAD_CONST", "LOAD_SMALL_INT") if name in opmap])
+cdef tuple LOADS = ("LOAD_FAST", "LOAD_GLOBAL", "LOAD_DEREF", "LOAD_NAME")
+cdef frozenset NAMES = frozenset([op for name, op in opmap.items() if name.startswith(LOADS)])
 cdef frozenset WRITERS = frozenset(["copyto", "fill", "place", "put", "putmask", "put_along_axis", "fill_diagonal"])
 cdef str SCIPYS = f"{os.sep}scipy{os.sep}"
 
@@ -338,16 +340,18 @@ cdef frozenset calls_in(code):
 
 
 def meets_kept(frame):
-    """Whether adopted code compares, in a frame, with something that is not a number in the code itself."""
+    """Whether adopted code compares, or looks for, something in a frame that is not a number in the code itself."""
     cdef bytes code
     cdef int at, before
     if frame_globals_depth <= 0 or type(frame.f_globals) is not AdoptedGlobals:
         return False
     code, at = frame.f_code.co_code, frame.f_lasti
-    if code[at] != COMPARE_OP:
+    if code[at] != COMPARE_OP and code[at] != CONTAINS_OP:
         return False
     before = beside(code, at, -2)
-    return code[before] not in LITERALS and code[beside(code, before, -2)] not in LITERALS
+    if code[before] in LITERALS:
+        return False
+    return code[before] not in NAMES or code[beside(code, before, -2)] not in LITERALS
 
 
 def writes_items(frame):
