@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import gc
 import math
 import struct
@@ -405,3 +406,28 @@ def test_recursion_ends(capfd: pytest.CaptureFixture[str]) -> None:
         hoad.adopt(deep)(0)
     assert not "".join(capfd.readouterr())
     assert not is_adopted()
+
+
+def test_a_generator_ends_its_block() -> None:
+    def each() -> Iterator[bool]:
+        with hoad.adopting():
+            yield is_adopted()
+        yield is_adopted()
+
+    assert list(each()) == [True, False]
+    assert not is_adopted()
+    each_one = each()
+    next(each_one)
+    del each_one
+    assert not is_adopted()
+
+
+def test_a_block_is_entered_by_a_function() -> None:
+    def entering() -> None:
+        stack.enter_context(hoad.adopting())
+
+    for enter in (entering, hoad.adopt(entering)):
+        with contextlib.ExitStack() as stack:
+            enter()
+            assert is_adopted()
+        assert not is_adopted()

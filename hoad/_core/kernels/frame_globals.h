@@ -113,7 +113,7 @@ static PyObject* frame_globals_evaluate(PyThreadState* state, EvaluatedFrame* fr
 {
     PyObject* result;
     FramePlaces places;
-    int depth = frame_globals_depth;
+    int inside, depth = frame_globals_depth;
     if (depth == 0 || raises)           /* a generator that an exception is thrown into was prepared when it began */
         return frame_globals_next(state, frame, raises);
     frame_globals_read(frame, &places);
@@ -121,13 +121,14 @@ static PyObject* frame_globals_evaluate(PyThreadState* state, EvaluatedFrame* fr
     places.writes = 0;
     frame_globals_depth = 0;
     frame_globals_prepare(&places);
-    frame_globals_depth = places.calls ? depth : 0;
+    frame_globals_depth = inside = places.calls ? depth : 0;
     frame_globals_write(frame, &places);
     result = frame_globals_next(state, frame, raises);
+    depth += frame_globals_depth - inside;      /* a generator, or a function that enters a block, may leave it so */
     frame_globals_depth = 0;
     if (places.writes)
         frame_globals_finish(places.globals);
-    frame_globals_depth = depth;
+    frame_globals_depth = depth > 0 ? depth : 0;
     return result;
 }
 
