@@ -431,3 +431,11 @@ def test_a_block_is_entered_by_a_function() -> None:
             enter()
             assert is_adopted()
         assert not is_adopted()
+
+
+def test_a_function_of_many_names() -> None:
+    names = [f"name_{k}" for k in range(300)]
+    text = f"def f(x):\n    {', '.join(names)}\n    return float(x) * np.float64(x) * (type(0.5) is float)"
+    space: dict[str, Any] = {"np": np, **dict.fromkeys(names)}
+    exec(text, space)
+    close(hoad.grad(hoad.adopt(space["f"]))(0.4), 0.8)

@@ -78,6 +78,7 @@ cdef str WARNED = "__warningregistry__"
 cdef tuple OF_MODULES = ("__name__", "__package__", "__spec__", "__loader__", "__file__", "__path__", "__builtins__",
                          WARNED)
 cdef int LOAD_GLOBAL = opmap["LOAD_GLOBAL"], LOAD_ATTR = opmap["LOAD_ATTR"], LOAD_METHOD = opmap.get("LOAD_METHOD", -1)
+cdef int EXTENDED_ARG = opmap["EXTENDED_ARG"]
 cdef int PUSH_NULL = opmap.get("PUSH_NULL", -1)
 cdef int STORE_GLOBAL = opmap["STORE_GLOBAL"], DELETE_GLOBAL = opmap["DELETE_GLOBAL"]
 cdef frozenset STORES = frozenset([opmap[name] for name in ("STORE_SUBSCR", "STORE_SLICE") if name in opmap])
@@ -130,7 +131,10 @@ cdef bint loads_to_call(frame) except -1:
     """Whether what the running instruction of a frame loads is called."""
     cdef bytes code = frame.f_code.co_code
     cdef int at = frame.f_lasti
-    cdef int op = code[at]
+    cdef int op
+    while code[at] == EXTENDED_ARG:     # where 3.10 says that the instruction is
+        at += 2
+    op = code[at]
     if op == LOAD_METHOD:
         return True
     if op == LOAD_GLOBAL:
