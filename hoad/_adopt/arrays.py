@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from hoad._adopt.conversions import NARROW
 from hoad._adopt.modules import replace
-from hoad._core.base.frame_globals import call_instead, called_instead, writes_items
+from hoad._core.base.frame_globals import call_instead, writes_items
 from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.context import running
 from hoad._core.trace.traced import FUNCTIONS, MAKERS, is_traced, representing_as
@@ -27,7 +28,6 @@ OF_SEVERAL = frozenset(
     """block broadcast_arrays choose column_stack concatenate dstack einsum einsum_path hstack lexsort meshgrid
     piecewise select stack vstack""".split()
 )
-NARROW = 1e-9  # a tolerance that nothing but the same number passes
 CLASSES = (np.float64, np.float32, np.complex128, np.int64, np.int32, np.bool_)
 
 
@@ -110,11 +110,13 @@ def _beside(function: Any) -> Callable[..., Any]:
     @functools.wraps(function)
     def compare(a: Any, b: Any, *args: Any, **kwargs: Any) -> Any:
         found = function(a, b, *args, **kwargs)
-        if is_traced(a) == is_traced(b) or not np.all(found):
+        if is_traced(a) == is_traced(b):
             return found
         margins = dict(zip(("rtol", "atol"), args, strict=False)) | kwargs
         is_narrow = margins.get("rtol", 1e-5) < NARROW and margins.get("atol", 0.0) < NARROW
-        return False if is_narrow or function is np.array_equal else found
+        if (is_narrow or function is np.array_equal) and np.all(found):
+            return np.zeros(np.shape(found), bool)[()] if function is np.isclose else False
+        return found
 
     return compare
 
@@ -149,13 +151,6 @@ def _columns(parts: list[Any]) -> Any:
     return np.concatenate([x[:, None] if x.ndim == 1 else x for x in columns], axis=-1)
 
 
-class _Numpy(types.ModuleType):
-    """The module, with what differs in it; classes are themselves unless code calls them."""
-
-    def __getattr__(self, name: str) -> Any:  # of parts that NumPy loads when they are asked for
-        return getattr(np, name)
-
-
 def _numbers(cls: type[np.generic]) -> Callable[..., Any]:
     """What code calls that calls a class of numbers: of an array, NumPy makes an array of such numbers."""
 
@@ -170,15 +165,11 @@ def _numbers(cls: type[np.generic]) -> Callable[..., Any]:
     return convert
 
 
-def _class_attribute(cls: type) -> Any:
-    return property(lambda self: called_instead(cls, sys._getframe(1)))
-
-
 def declare() -> None:
     others: list[tuple[Any, Any]] = [(function, _of_items(function)) for function in OF_ITEMS]
     others += [(function, _to_be_filled(function, True)) for function in TO_BE_FILLED]
     others += [(function, _to_be_filled(function, False)) for function in TO_BE_CHANGED]
-    others += [(function, _beside(function)) for function in (np.allclose, np.array_equal)]
+    others += [(function, _beside(function)) for function in (np.allclose, np.array_equal, np.isclose)]
     taken = {id(function) for function, _ in others}
     others += [
         (function, _of_arrays(function))
@@ -188,9 +179,7 @@ def declare() -> None:
     others += [(np.r_, Concatenator(np.r_, _rows)), (np.c_, Concatenator(np.c_, _columns))]
     for part in (np.linalg, np.fft):
         functions = [x for x in vars(part).values() if callable(x) and not isinstance(x, type)]
-        others.append((part, replace(part, [(x, _of_arrays(x)) for x in functions])))
+        replace(part, [(x, _of_arrays(x)) for x in functions])
     for cls in CLASSES:
         call_instead(cls, _numbers(cls))
-        for name in [name for name, value in vars(np).items() if value is cls]:
-            setattr(_Numpy, name, _class_attribute(cls))
-    replace(np, others, _Numpy)
+    replace(np, others)

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import functools
+import sys
 from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from hoad._core.base.frame_globals import Apart, call_instead, found_for, import_with, stand_in
+from hoad._core.base.frame_globals import (
+    Apart,
+    adopts,
+    call_instead,
+    found_for,
+    import_with,
+    original_of,
+    stand_in,
+)
 from hoad._core.base.where import here
 from hoad._core.trace.traced import is_traced, plain_value, representing_as
+
+NARROW = 1e-9  # a tolerance that nothing but the same number passes
 
 
 def _converting(cls: type, convert: Callable[..., Any]) -> Callable[..., Any]:
@@ -51,24 +63,35 @@ def as_int(x: Any) -> int:
     return whole
 
 
-def rounded(x: Any, ndigits: int | None = None) -> Any:
-    if not is_traced(x) or ndigits is not None:
-        return round(x, ndigits)
-    whole = round(float(plain_value(x)))
-    if not np.rint(x) == whole:
-        raise ValueError(f"round() of {plain_value(x)} ({here()}).")
+@functools.wraps(round)
+def rounded(number: Any, ndigits: int | None = None) -> Any:
+    if not is_traced(number) or ndigits is not None:
+        return round(number, ndigits)
+    whole = round(float(plain_value(number)))
+    if not np.rint(number) == whole:
+        raise ValueError(f"round() of {plain_value(number)} ({here()}).")
     return whole
 
 
-def class_of(x: Any) -> type:
-    cls: type = x.__class__
-    return cls
+def class_of(*args: Any, **kwargs: Any) -> Any:
+    """The class of the value that a traced one stands for, or a class that is made."""
+    if len(args) == 1 and is_traced(args[0]):
+        return args[0].__class__
+    if len(args) == 3:  # it is of the module whose code runs
+        args = (*args[:2], {"__module__": sys._getframe(1).f_globals.get("__name__"), **args[2]})
+    return type(*args, **kwargs)
+
+
+def globals_of_module() -> dict[str, Any]:
+    return original_of(sys._getframe(1).f_globals)
 
 
 def imported(
     name: str, space: Any = None, scope: Any = None, names: Sequence[str] | None = (), level: int = 0
 ) -> ModuleType:
     """``__import__``, for code that imports while it runs: what a module does then is not adopted."""
+    if not adopts():
+        return __import__(name, space, scope, names or (), level)
     with Apart():
         module: ModuleType = found_for(__import__(name, space, scope, names or (), level))
     found = {x: found_for(getattr(module, x)) for x in names or () if hasattr(module, x)}
@@ -80,7 +103,9 @@ def imported(
 
 
 def declare() -> None:
-    for cls, convert in ((float, as_float), (int, as_int), (complex, as_complex), (type, class_of)):
+    for cls, convert in ((float, as_float), (int, as_int), (complex, as_complex)):
         call_instead(cls, _converting(cls, convert))
+    call_instead(type, class_of)
     stand_in(round, rounded)
+    stand_in(globals, globals_of_module)
     import_with(imported)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import cmath
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from hoad._adopt.conversions import as_int, number_of
+from hoad._adopt.conversions import NARROW, as_int, number_of
 from hoad._adopt.modules import replace
+from hoad._core.base.where import here
 from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.traced import is_traced, plain_value
 
@@ -42,7 +43,13 @@ def _prod(xs: Any, *, start: Any = 1) -> Any:
 
 
 def _sum_of(xs: Any) -> Any:
-    return functools.reduce(np.add, xs, 0.0)
+    """The sum, and that of what each addition rounds away (Knuth's exact sum of two numbers)."""
+    total = rest = 0.0
+    for x in xs:
+        before, total = total, total + x
+        part = total - before
+        rest = rest + ((before - (total - part)) + (x - part))
+    return total + rest if np.isfinite(total) else total
 
 
 def _sum_of_products(xs: Any, ys: Any) -> Any:
@@ -73,6 +80,12 @@ def _frexp(x: Any) -> Any:
     if size == 0 or (size >= 0.5 and size < 1):  # which guards k
         return mantissa, k
     return np.frexp(x)
+
+
+def _is_close(a: Any, b: Any, *, rel_tol: float = 1e-9, abs_tol: float = 0.0) -> bool:
+    found = (a == b) | (np.abs(a - b) <= np.maximum(rel_tol * np.maximum(np.abs(a), np.abs(b)), abs_tol))
+    is_of_cache = is_traced(a) != is_traced(b) and rel_tol < NARROW and abs_tol < NARROW
+    return bool(found) and not is_of_cache
 
 
 SAME = """cbrt copysign cos cosh degrees exp exp2 expm1 fabs fmod log10 log1p log2 nextafter radians sin sinh sqrt tan
@@ -110,9 +123,7 @@ OTHERS: dict[str, Callable[..., Any]] = {
     "floor": lambda x: as_int(np.floor(x)),
     "trunc": as_int,
     "frexp": _frexp,
-    "isclose": lambda a, b, *, rel_tol=1e-9, abs_tol=0.0: bool(
-        (a == b) | (np.abs(a - b) <= np.maximum(rel_tol * np.maximum(np.abs(a), np.abs(b)), abs_tol))
-    ),
+    "isclose": _is_close,
     "isfinite": lambda x: bool(np.isfinite(x)),
     "isinf": lambda x: bool(np.isinf(x)),
     "isnan": lambda x: bool(np.isnan(x)),
@@ -127,22 +138,34 @@ COMPLEX: dict[str, Callable[..., Any]] = {
 OF_SEQUENCES = ("dist", "fsum", "prod", "sumprod")
 
 
+def _plain(x: Any) -> Any:
+    return list(map(plain_value, x)) if isinstance(x, (list, tuple)) else plain_value(x)
+
+
+def _real(x: Any) -> Any:
+    if x.dtype.kind == "c":
+        raise TypeError(f"must be real number, not complex ({here()})")
+    return number_of(x, 0.0)
+
+
 def _taking_traced(name: str, traced: Callable[..., Any]) -> Callable[..., Any]:
     """A function of `math` that calls another one where it is given a traced number."""
     function = getattr(math, name)
 
     @functools.wraps(function)
     def either(*args: Any, **kwargs: Any) -> Any:
+        if name in OF_SEQUENCES:
+            args = tuple(list(x) if isinstance(x, Iterator) else x for x in args)
         if not holds_traced(args):
             return function(*args, **kwargs)
         if name not in OF_SEQUENCES:
-            args = tuple(number_of(x, 0.0) if is_traced(x) else x for x in args)
+            args = tuple(_real(x) if is_traced(x) else x for x in args)
         if name in OTHERS:
             return traced(*args, **kwargs)
         with np.errstate(all="ignore"):
             found = traced(*args, **kwargs)
             if is_traced(found) and not np.isfinite(found):
-                function(*[plain_value(x) for x in args], **kwargs)  # raises, unless an argument is not finite either
+                function(*map(_plain, args), **kwargs)  # raises, unless an argument is not finite either
         return number_of(found, 0.0) if is_traced(found) else found
 
     return either

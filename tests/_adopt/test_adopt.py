@@ -274,6 +274,27 @@ def test_errors_of_math(f: Callable[[Any], Any], x: float, kind: type[Exception]
             g(x)
 
 
+def test_a_sum_is_not_rounded_at_each_step() -> None:
+    f = hoad.adopt(lambda x: math.fsum([1e16, x, -1e16, *[0.1] * 10]))
+    jitted = hoad.jit(hoad.value_and_grad(f))
+    for x in (1.0, 2.5):
+        close(jitted(x), (f(x), 1.0))
+    close(hoad.value_and_grad(hoad.adopt(lambda x: math.fsum(k * x for k in range(4))))(0.5), (3.0, 6.0))
+    assert hoad.value_and_grad(hoad.adopt(lambda x: math.fsum([x, math.inf])))(0.5)[0] == math.inf
+
+
+def test_math_takes_no_complex_numbers() -> None:
+    with pytest.raises(TypeError, match=r"must be real number, not complex \(test_adopt\.py:\d+\)"):
+        hoad.grad(hoad.adopt(lambda x: abs(math.exp(1j * x))))(0.5)
+
+
+def test_a_text_is_guarded() -> None:
+    f = lambda x: float(f"{x:.1f}") * x  # noqa: E731
+    jitted = hoad.jit(hoad.grad(hoad.adopt(f)))
+    for x in (0.52, 0.71):
+        close(jitted(x), float(f"{x:.1f}"))
+
+
 def test_what_is_not_finite_passes() -> None:
     close(hoad.value_and_grad(hoad.adopt(lambda x: math.exp(-x)))(math.inf)[0], 0.0)
     assert math.isnan(hoad.value_and_grad(hoad.adopt(lambda x: math.sin(x)))(math.nan)[0])

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import builtins
+import contextlib
+import gc
 import importlib
 import math
 import struct
 import sys
 import threading
 import types
-from collections.abc import Iterator
+import warnings
+import weakref
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +47,7 @@ def close(found: Any, expected: Any) -> None:
 
 
 def test_nothing_is_changed() -> None:
+    close(0.0, 0.0)  # NumPy loads a part of it when it is asked for
     modules = (math, np, np.linalg, sys.modules[__name__])
     before = [dict(vars(module)) for module in modules]
     function = helper.__code__, helper.__globals__, CLOSED.__closure__
@@ -226,6 +232,36 @@ def test_an_equal_number_that_is_kept_raises() -> None:
     close(hoad.grad(f)(0.5), math.exp(0.5))
 
 
+KEPT: dict[str, Callable[[Any, Any], Any]] = {
+    "!=": lambda x, last: not x[0] != last[0],
+    "in": lambda x, last: x[0] in list(last),
+    "all ==": lambda x, last: np.all(x == last),
+    "on the left": lambda x, last: (last == x).all() and not last[0] != x[0],
+    "any !=": lambda x, last: not (x != last).any(),
+    "lists": lambda x, last: list(x) == list(last),
+}
+BESIDE: dict[str, Callable[[Any, Any], Any]] = {
+    "math.isclose": lambda x, last: math.isclose(x[0], last[0], rel_tol=1e-15),
+    "np.isclose": lambda x, last: np.isclose(x, last, rtol=1e-15, atol=0.0).all(),
+    "np.array_equal": lambda x, last: np.array_equal(x, last),
+}
+
+
+@pytest.mark.parametrize("name", [*KEPT, *BESIDE])
+def test_an_equal_array_that_is_kept(name: str) -> None:
+    is_kept = KEPT.get(name) or BESIDE[name]
+    kept, found = X.copy(), np.sum(np.exp(X))
+    f = lambda x: 1.0 * found if is_kept(x, kept) else np.sum(np.exp(x))  # noqa: E731
+    assert hoad.adopt(f)(X) == found
+    derivative = hoad.grad(hoad.adopt(f))
+    if name in KEPT:
+        with pytest.raises(hoad.TracedValueError, match="code keeps"):
+            derivative(X)
+    else:
+        close(derivative(X), np.exp(X))
+    close(derivative(X + 0.1), np.exp(X + 0.1))
+
+
 def test_an_equal_number_in_the_code_is_a_branch() -> None:
     close(hoad.grad(hoad.adopt(lambda x: 3.0 * x if x == 0.0 else math.sin(x) / x))(0.0), 3.0)
     close(hoad.grad(hoad.adopt(lambda x: 3.0 * x if x == 0.5 else x))(0.5), 3.0)
@@ -241,3 +277,178 @@ def test_errors_of_packages_name_adopt(tmp_path: Path, monkeypatch: pytest.Monke
     with pytest.raises(hoad.TracedValueError, match=r"__init__\.py:4\)\. That line is in somebodys: hoad\.adopt\(f\)"):
         hoad.grad(somebodys.f)(0.4)
     close(hoad.grad(hoad.adopt(somebodys.f))(0.4), math.exp(0.4))
+
+
+# ---- what is left as it is ------------------------------------------------------------------------------------------
+
+
+def pow(x: Any, y: Any) -> Any:
+    """A name of Python's that this module gives another meaning."""
+    return x - y
+
+
+def test_modules_are_asked_for_each_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is put in the place of a function is found; what adopted code puts there is put there."""
+    f = hoad.adopt(lambda x: math.sin(x) + np.zeros(1)[0])
+    jitted = hoad.jit(hoad.value_and_grad(f))
+    assert f(0.4) == jitted(0.4)[0] == math.sin(0.4)
+    monkeypatch.setattr(math, "sin", lambda x: x * x)
+    assert f(0.4) == 0.4 * 0.4
+    close(jitted(0.4), (0.4 * 0.4, 0.8))
+    monkeypatch.setattr(np, "zeros", np.ones)
+    assert f(0.4) == 0.4 * 0.4 + 1.0
+
+    def changing() -> None:
+        math.sin = math.cos  # type: ignore[assignment]
+
+    cos = math.cos
+    hoad.adopt(changing)()
+    assert math.sin is cos
+
+
+def test_builtin_names_are_those_of_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    f = hoad.adopt(lambda: max(1, 2))
+    assert f() == 2
+    monkeypatch.setattr(builtins, "max", min)
+    assert f() == 1
+
+
+def test_builtin_names_of_a_namespace_are_its_own() -> None:
+    space: dict[str, Any] = {"__builtins__": {"pow": pow}}
+    exec("def f(): return pow(2.0, 3.0)\ndef g(): return open", space)
+    assert hoad.adopt(space["f"])() == -1.0
+    with pytest.raises(NameError, match="open"):
+        hoad.adopt(space["g"])()
+
+
+def test_text_is_evaluated_with_the_names_of_the_module() -> None:
+    assert hoad.adopt(lambda: eval("pow(2.0, 3.0)"))() == -1.0
+    assert hoad.adopt(lambda: eval("pow(2.0, 3.0)", sys._getframe().f_globals))() == -1.0
+    assert hoad.adopt(lambda: globals())() is globals()
+    close(hoad.grad(hoad.adopt(lambda x: eval("helper(x)", globals(), {"x": x})))(0.4), math.cos(0.4))
+
+
+def of_variables() -> tuple[Any, Any, Any]:
+    function = math.sin
+
+    def change() -> None:
+        nonlocal function
+        function = math.cos
+
+    def change_inside() -> None:
+        def inner() -> None:
+            nonlocal function
+            function = math.tan
+
+        inner()
+
+    return change, change_inside, lambda x: function(x)
+
+
+def test_free_variables_are_assigned_to() -> None:
+    change, change_inside, call = of_variables()
+    hoad.adopt(change)()
+    assert call(0.4) == math.cos(0.4)
+    hoad.adopt(change_inside)()
+    assert call(0.4) == math.tan(0.4)
+
+
+def test_what_is_kept_is_plain_after_the_call() -> None:
+    kept, module = hoad.adopt(lambda: (lambda: is_adopted() or type(math.sin) is types.FunctionType, math))()
+    assert not kept()
+    assert module.sin is math.sin
+    assert module == math
+
+
+def warning() -> None:
+    for _ in range(3):
+        warnings.warn("once", stacklevel=1)
+
+
+def test_a_warning_is_shown_once() -> None:
+    for f in (warning, hoad.adopt(warning)):
+        globals().pop("__warningregistry__", None)
+        with warnings.catch_warnings(record=True) as shown:
+            warnings.simplefilter("default")
+            f()
+        assert len(shown) == 1
+
+
+def test_a_class_that_type_makes_is_of_the_module() -> None:
+    assert hoad.adopt(lambda: type("Made", (), {}))().__module__ == __name__
+
+
+class Watched:
+    def __call__(self, x: Any) -> Any:
+        return x
+
+
+def test_a_namespace_is_let_go() -> None:
+    watched = Watched()
+    alive = weakref.ref(watched)
+    space: dict[str, Any] = {"watched": watched, "math": math}
+    exec("def f(x):\n    global count\n    count = 1\n    return (lambda: watched(math.sin(x)))()", space)
+    close(hoad.grad(hoad.adopt(space["f"]))(0.4), math.cos(0.4))
+    assert space["count"] == 1
+    del space, watched
+    gc.collect()
+    assert alive() is None
+
+
+def test_a_block_is_entered_again() -> None:
+    block = hoad.adopting(__name__)
+    with block:
+        with block:
+            assert is_adopted()
+        with hoad.adopting("nothing"):
+            assert not is_adopted()
+        assert is_adopted()
+    assert not is_adopted()
+    thread = threading.Thread(target=lambda: hoad.adopting("".join(["left", " open"])).__enter__() and helper(0.4))
+    thread.start()
+    thread.join()
+    assert not is_adopted()
+
+
+def deep(n: int) -> int:
+    return deep(n + 1)
+
+
+def test_recursion_ends(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(RecursionError):
+        hoad.adopt(deep)(0)
+    assert not "".join(capfd.readouterr())
+    assert not is_adopted()
+
+
+def test_a_generator_ends_its_block() -> None:
+    def each() -> Iterator[bool]:
+        with hoad.adopting():
+            yield is_adopted()
+        yield is_adopted()
+
+    assert list(each()) == [True, False]
+    assert not is_adopted()
+    each_one = each()
+    next(each_one)
+    del each_one
+    assert not is_adopted()
+
+
+def test_a_block_is_entered_by_a_function() -> None:
+    def entering() -> None:
+        stack.enter_context(hoad.adopting())
+
+    for enter in (entering, hoad.adopt(entering)):
+        with contextlib.ExitStack() as stack:
+            enter()
+            assert is_adopted()
+        assert not is_adopted()
+
+
+def test_a_function_of_many_names() -> None:
+    names = [f"name_{k}" for k in range(300)]
+    text = f"def f(x):\n    {', '.join(names)}\n    return float(x) * np.float64(x) * (type(0.5) is float)"
+    space: dict[str, Any] = {"np": np, **dict.fromkeys(names)}
+    exec(text, space)
+    close(hoad.grad(hoad.adopt(space["f"]))(0.4), 0.8)

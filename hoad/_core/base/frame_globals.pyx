@@ -18,7 +18,7 @@ cimport cython
 
 from cpython.dict cimport PyDict_GetItemWithError, PyDict_SetItem, PyDict_Size
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_INCREF
+from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
 
 from hoad._core.base.where cimport Origin, origin_of
 
@@ -30,6 +30,7 @@ cdef extern from "frame_globals.h":
         PyObject* globals
         PyObject* builtins
         PyObject* function
+        PyObject** cells
         int calls
         int writes
     ctypedef void (*PrepareFrame)(FramePlaces* places) noexcept
@@ -40,6 +41,7 @@ cdef extern from "frame_globals.h":
     int frame_globals_depth
     PyObject* frame_globals_begin(PyObject* scope) noexcept
     void frame_globals_end(PyObject* before) noexcept
+    void frame_globals_put(PyObject** place, PyObject* value) noexcept
     Py_ssize_t PyUnstable_Eval_RequestCodeExtraIndex(void (*free)(void*)) except -1
     int PyUnstable_Code_GetExtra(PyObject* code, Py_ssize_t index, void** extra) except -1
     int PyUnstable_Code_SetExtra(PyObject* code, Py_ssize_t index, void* extra) except -1
@@ -48,6 +50,8 @@ cdef extern from "Python.h":
     ctypedef struct PyFrameObject
     PyFrameObject* PyEval_GetFrame() noexcept
     PyObject* PyFunction_GetClosure(PyObject* function) noexcept
+    bint PyModule_Check(object module)
+    PyObject* PyModule_GetDict(object module) noexcept
     int VERSION "PY_VERSION_HEX"
     void PyErr_Fetch(PyObject**, PyObject**, PyObject**) noexcept
     void PyErr_Restore(PyObject*, PyObject*, PyObject*) noexcept
@@ -57,28 +61,36 @@ cdef extern from "Python.h":
 cdef enum Treatment:
     LEFT = 1            # of hoad, NumPy, the standard library: it is evaluated as it is, and what it calls is adopted
     APART               # a module: what runs while it is imported is not adopted
-    BODY                # of a class: the functions that it makes find the globals of its module
+    BODY                # of a class, or text that is evaluated: the functions that it makes find the module's globals
     ADOPTED
     WRITES              # adopted, and it assigns to globals
 
+cdef bint FRAMES_HOLD_FUNCTIONS = sys.version_info < (3, 14)    # whose globals are exchanged; or they hold the globals
 cdef Py_ssize_t EXTRA = PyUnstable_Eval_RequestCodeExtraIndex(NULL)
 # Value -> what is found in its place: (the value, which stays alive with it; the other), by the value's address.
 cdef dict STAND_INS = {}
 cdef dict CALLED = {}           # the same of classes, for code that calls them
 cdef dict ADOPTED_GLOBALS = {}  # address of the globals of a module -> what is found in them
-cdef dict BUILTINS = dict(vars(builtins))       # with the `__import__` of what is adopted
+cdef dict PLAIN_BUILTINS = vars(builtins)
+cdef dict BUILTINS = AdoptedBuiltins(PLAIN_BUILTINS)    # with the `__import__` of what is adopted
 cdef dict ORIGINALS = {}        # the other way round
 # Code of NumPy that makes arrays of what it is given, and that NumPy does not let be overridden.
 cdef frozenset OF_NUMPY = frozenset([np.asarray_chkfinite.__code__, *[
     x.__code__ for x in vars(np.vectorize).values() if isinstance(x, types.FunctionType)]])
+cdef dict MODULES = {}          # address of what is found in the place of a module -> the module
 # What compiled code reads in the globals of a frame: imports, warnings.
-cdef tuple OF_MODULES = ("__name__", "__package__", "__spec__", "__loader__", "__file__", "__path__", "__builtins__")
+cdef str WARNED = "__warningregistry__"
+cdef tuple OF_MODULES = ("__name__", "__package__", "__spec__", "__loader__", "__file__", "__path__", "__builtins__",
+                         WARNED)
 cdef int LOAD_GLOBAL = opmap["LOAD_GLOBAL"], LOAD_ATTR = opmap["LOAD_ATTR"], LOAD_METHOD = opmap.get("LOAD_METHOD", -1)
+cdef int EXTENDED_ARG = opmap["EXTENDED_ARG"]
 cdef int PUSH_NULL = opmap.get("PUSH_NULL", -1)
 cdef int STORE_GLOBAL = opmap["STORE_GLOBAL"], DELETE_GLOBAL = opmap["DELETE_GLOBAL"]
 cdef frozenset STORES = frozenset([opmap[name] for name in ("STORE_SUBSCR", "STORE_SLICE") if name in opmap])
-cdef int COMPARE_OP = opmap["COMPARE_OP"]
+cdef int COMPARE_OP = opmap["COMPARE_OP"], CONTAINS_OP = opmap["CONTAINS_OP"]
 cdef frozenset LITERALS = frozenset([opmap[name] for name in ("LOAD_CONST", "LOAD_SMALL_INT") if name in opmap])
+cdef tuple LOADS = ("LOAD_FAST", "LOAD_GLOBAL", "LOAD_DEREF", "LOAD_NAME")
+cdef frozenset NAMES = frozenset([op for name, op in opmap.items() if name.startswith(LOADS)])
 cdef frozenset WRITERS = frozenset(
     ["at", "copyto", "fill", "fill_diagonal", "place", "put", "put_along_axis", "putmask"])
 cdef str SCIPYS = f"{os.sep}scipy{os.sep}"
@@ -97,7 +109,7 @@ def call_instead(cls, function):
 
 def import_with(function):
     """Let `import` in adopted code call this function in the place of `__import__`."""
-    BUILTINS["__import__"] = function
+    dict.__setitem__(BUILTINS, "__import__", function)
 
 
 cpdef object found_for(value):
@@ -107,9 +119,11 @@ cpdef object found_for(value):
 
 
 cdef object found_in(value):
-    """The same for the value of a global name, which the instruction that runs loads."""
+    """The same for the value of a global name, or of a module, which the instruction that runs loads."""
     cdef PyObject* held
     cdef object key = <size_t><PyObject*>value
+    if frame_globals_depth <= 0:        # in a function that was made in adopted code, and is kept
+        return value
     if isinstance(value, type):
         held = PyDict_GetItemWithError(CALLED, key)
         if held != NULL and loads_to_call(<object>PyEval_GetFrame()):
@@ -119,16 +133,14 @@ cdef object found_in(value):
     return value if held == NULL else (<tuple>held)[1]
 
 
-def called_instead(cls, frame):
-    """What code that runs in a frame finds in the place of a class, which is an attribute that it loads."""
-    return CALLED[<size_t><PyObject*>cls][1] if loads_to_call(frame) else cls
-
-
 cdef bint loads_to_call(frame) except -1:
     """Whether what the running instruction of a frame loads is called."""
     cdef bytes code = frame.f_code.co_code
     cdef int at = frame.f_lasti
-    cdef int op = code[at]
+    cdef int op
+    while code[at] == EXTENDED_ARG:     # where 3.10 says that the instruction is
+        at += 2
+    op = code[at]
     if op == LOAD_METHOD:
         return True
     if op == LOAD_GLOBAL:
@@ -152,10 +164,19 @@ cdef int beside(bytes code, int at, int step) except -1:
     return max(at, 0)
 
 
+cdef class AdoptedBuiltins(dict):
+    """Python's builtin names, as they are now, with another `__import__`."""
+
+    def __getitem__(self, name):
+        return dict.__getitem__(self, name) if name == "__import__" else PLAIN_BUILTINS[name]
+
+
 cdef class AdoptedGlobals(dict):
     """The globals of a module as adopted code finds them; what that writes is written to the module."""
 
     cdef dict original
+    cdef object builtins    # what is found of names that are not there
+    cdef bint kept          # in the table
     cdef Py_ssize_t own     # how many entries there are that compiled code reads here
 
     def __getitem__(self, name):
@@ -163,11 +184,7 @@ cdef class AdoptedGlobals(dict):
         if PyDict_Size(self) != self.own:
             self.write_through()
         found = PyDict_GetItemWithError(self.original, name)
-        if found == NULL:
-            found = PyDict_GetItemWithError(BUILTINS, name)
-        if found == NULL:
-            raise KeyError(name)
-        return found_in(<object>found)
+        return found_in(self.builtins[name] if found == NULL else <object>found)
 
     def __setitem__(self, name, value):
         self.original[name] = value
@@ -184,6 +201,12 @@ cdef class AdoptedGlobals(dict):
     def __len__(self):
         return len(self.original)
 
+    def __eq__(self, other):
+        return self.original == other
+
+    def __or__(self, other):
+        return dict(self.original) | dict(other)
+
     def get(self, name, default=None):
         return self.original.get(name, default)
 
@@ -196,18 +219,32 @@ cdef class AdoptedGlobals(dict):
     def items(self):
         return self.original.items()
 
+    def copy(self):
+        return self.original.copy()
+
+    def setdefault(self, name, default=None):
+        return self.original.setdefault(name, default)
+
+    def pop(self, *args):
+        return self.original.pop(*args)
+
+    def update(self, *args, **kwargs):
+        self.original.update(*args, **kwargs)
+
     cdef int write_through(self) except -1:
-        """Write to the module what STORE_GLOBAL, which knows dicts only, has put here."""
+        """Write to the module what STORE_GLOBAL, which knows dicts only, has put here; and what a warning has."""
         for name, value in list(dict.items(self)):
-            if name not in OF_MODULES:
+            if name == WARNED:
+                PyDict_SetItem(self, name, self.original.setdefault(name, value))
+            elif name not in OF_MODULES:
                 self.original[name] = ORIGINALS.get(<size_t><PyObject*>value, value)
                 dict.__delitem__(self, name)
         self.own = PyDict_Size(self)
         return 0
 
 
-cdef AdoptedGlobals adopted_globals(dict original):
-    """What is found in the globals of a module."""
+cdef AdoptedGlobals adopted_globals(dict original, object own_builtins):
+    """What is found in the globals of a module, which is kept, or in a dict that code has been given for globals."""
     cdef AdoptedGlobals made
     cdef object key = <size_t><PyObject*>original
     cdef PyObject* found = PyDict_GetItemWithError(ADOPTED_GLOBALS, key)
@@ -215,12 +252,51 @@ cdef AdoptedGlobals adopted_globals(dict original):
         return <AdoptedGlobals>found
     made = AdoptedGlobals()
     made.original = original
+    made.builtins = PLAIN_BUILTINS if own_builtins is BUILTINS else own_builtins
     for name in OF_MODULES:
         if name in original:
             PyDict_SetItem(made, name, original[name])
     made.own = PyDict_Size(made)
-    ADOPTED_GLOBALS[key] = made
+    made.kept = not FRAMES_HOLD_FUNCTIONS or is_of_module(original)
+    if made.kept:
+        ADOPTED_GLOBALS[key] = made
     return made
+
+
+cdef bint is_of_module(dict space) except -1:
+    module = sys.modules.get(space.get("__name__"))
+    return PyModule_Check(module) and PyModule_GetDict(module) == <PyObject*>space
+
+
+def original_of(space):
+    """The globals of a module, as the module has them."""
+    return (<AdoptedGlobals>space).original if type(space) is AdoptedGlobals else space
+
+
+class AdoptedModule(types.ModuleType):
+    """A module as adopted code finds it, whatever it holds by then: what that writes is written to the module."""
+
+    def __init__(self, module):
+        super().__init__(module.__name__)
+        MODULES[<size_t><PyObject*>self] = module
+
+    def __getattribute__(self, name):
+        return found_in(getattr(MODULES[<size_t><PyObject*>self], name))
+
+    def __setattr__(self, name, value):
+        setattr(MODULES[<size_t><PyObject*>self], name, ORIGINALS.get(<size_t><PyObject*>value, value))
+
+    def __delattr__(self, name):
+        delattr(MODULES[<size_t><PyObject*>self], name)
+
+    def __eq__(self, other):
+        return MODULES[<size_t><PyObject*>self] is ORIGINALS.get(<size_t><PyObject*>other, other)
+
+    def __hash__(self):
+        return hash(MODULES[<size_t><PyObject*>self])
+
+    def __dir__(self):
+        return dir(MODULES[<size_t><PyObject*>self])
 
 
 # ---- code -----------------------------------------------------------------------------------------------------------
@@ -229,7 +305,7 @@ cdef int treatment_of(object code) except -1:
     """What to do with code that is met for the first time."""
     cdef int origin
     if code.co_name == "<module>":
-        return Treatment.APART
+        return Treatment.BODY if code.co_filename == "<string>" else Treatment.APART
     origin = origin_of(code.co_filename)
     if code in OF_NUMPY:
         return Treatment.ADOPTED
@@ -276,16 +352,18 @@ cdef frozenset calls_in(code):
 
 
 def meets_kept(frame):
-    """Whether adopted code compares, in a frame, with something that is not a number in the code itself."""
+    """Whether adopted code compares, or looks for, something in a frame that is not a number in the code itself."""
     cdef bytes code
     cdef int at, before
     if frame_globals_depth <= 0 or type(frame.f_globals) is not AdoptedGlobals:
         return False
     code, at = frame.f_code.co_code, frame.f_lasti
-    if code[at] != COMPARE_OP:
+    if code[at] != COMPARE_OP and code[at] != CONTAINS_OP:
         return False
     before = beside(code, at, -2)
-    return code[before] not in LITERALS and code[beside(code, before, -2)] not in LITERALS
+    if code[before] in LITERALS:
+        return False
+    return code[before] not in NAMES or code[beside(code, before, -2)] not in LITERALS
 
 
 def writes_items(frame):
@@ -304,6 +382,13 @@ def writes_items(frame):
 
 cdef void prepare(FramePlaces* places) noexcept:
     """Show a frame the globals that adopted code finds."""
+    try:
+        show(places)
+    except RecursionError:      # no room for a lookup: there is none for the frame, which raises it
+        pass
+
+
+cdef int show(FramePlaces* places) except -1:
     cdef void* extra = NULL
     PyUnstable_Code_GetExtra(places.code, EXTRA, &extra)
     cdef int how = <int><size_t>extra
@@ -311,25 +396,33 @@ cdef void prepare(FramePlaces* places) noexcept:
         how = treatment_of(<object>places.code)
         PyUnstable_Code_SetExtra(places.code, EXTRA, <void*><size_t>how)
     if how == Treatment.LEFT:
-        return
-    if how == Treatment.APART:
-        places.calls = False
-    elif how == Treatment.BODY:
+        return 0
+    if how == Treatment.APART or how == Treatment.BODY:
+        places.calls = how == Treatment.BODY
         if type(<object>places.globals) is AdoptedGlobals:
-            places.globals = <PyObject*>(<AdoptedGlobals>places.globals).original
+            frame_globals_put(&places.globals, <PyObject*>(<AdoptedGlobals>places.globals).original)
     elif type(<object>places.globals) is AdoptedGlobals or is_adopted(<dict>places.globals):
         adopt(places, how)
+    return 0
 
 
 cdef int adopt(FramePlaces* places, int how) except -1:
-    cdef AdoptedGlobals found
+    cdef AdoptedGlobals found = None
+    cdef bint to_hold = False
     if type(<object>places.globals) is dict:
-        found = adopted_globals(<dict>places.globals)
-        places.globals = <PyObject*>found       # which is never let go
-    places.builtins = <PyObject*>BUILTINS
-    places.writes = how == Treatment.WRITES
-    if places.function != NULL and PyFunction_GetClosure(places.function) != NULL:
-        places.function = with_other_variables(places.function)
+        found = adopted_globals(<dict>places.globals, <object>places.builtins)
+        to_hold = not found.kept
+    if places.cells != NULL:
+        exchange_cells(places.cells, <object>places.code)
+    elif places.function != NULL and (to_hold or PyFunction_GetClosure(places.function) != NULL):
+        places.function = with_other_variables(places.function, found if to_hold else None)
+    if found is not None:       # held by the table of modules, by the frame, or by its function
+        frame_globals_put(&places.globals, <PyObject*>found)
+    if <object>places.builtins is PLAIN_BUILTINS:
+        frame_globals_put(&places.builtins, <PyObject*>BUILTINS)
+    if how == Treatment.WRITES:
+        places.writes = True
+        Py_INCREF(<object>places.globals)       # until `finish`
     return 0
 
 
@@ -345,27 +438,66 @@ cdef bint is_adopted(dict space) except -1:
     return False
 
 
-cdef PyObject* with_other_variables(PyObject* place) except NULL:
-    """A function whose free variables hold what adopted code finds in the place of what they hold."""
+cdef PyObject* with_other_variables(PyObject* place, AdoptedGlobals space) except NULL:
+    """A function whose free variables hold what adopted code finds in the place of what they hold.
+
+    It holds these globals, too, which no table keeps.
+    """
     cdef object function = <object>place
+    cdef object code = function.__code__
     cdef list cells = None
     cdef Py_ssize_t k
-    for k, cell in enumerate(function.__closure__):
-        try:
-            held = cell.cell_contents
-        except ValueError:
-            continue
-        found = found_for(held)
-        if found is not held:
+    for k, cell in enumerate(function.__closure__ or ()):
+        other = other_cell(cell, code, code.co_freevars[k])
+        if other is not cell:
             if cells is None:
                 cells = list(function.__closure__)
-            cells[k] = types.CellType(found)
-    if cells is None:
+            cells[k] = other
+    if cells is None and space is None:
         return place
-    made = types.FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__,
-                              tuple(cells))
+    made = types.FunctionType(code, function.__globals__ if space is None else space, function.__name__,
+                              function.__defaults__, function.__closure__ if cells is None else tuple(cells))
     Py_INCREF(made)
     return <PyObject*>made
+
+
+cdef int exchange_cells(PyObject** cells, object code) except -1:
+    """Put the cells of what adopted code finds into the places of a frame's free variables."""
+    cdef Py_ssize_t k
+    cdef PyObject* before
+    for k, name in enumerate(code.co_freevars):
+        before = cells[k]
+        if before == NULL:
+            continue
+        other = other_cell(<object>before, code, name)
+        if <PyObject*>other != before:
+            Py_INCREF(other)
+            cells[k] = <PyObject*>other
+            Py_DECREF(<object>before)
+    return 0
+
+
+cdef object other_cell(object cell, object code, str name):
+    """A cell that holds what adopted code finds in the place of what a free variable of code holds."""
+    try:
+        held = cell.cell_contents
+    except ValueError:
+        return cell
+    found = found_for(held)
+    return cell if found is held or assigns_to(code, name) else types.CellType(found)
+
+
+cdef bint assigns_to(object code, str name) except -1:
+    """Whether code, or the code of a function that it makes, assigns to a free variable."""
+    if name not in code.co_freevars:
+        return False
+    for x in dis.get_instructions(code):
+        if x.opname in ("STORE_DEREF", "DELETE_DEREF") and x.argval == name:
+            return True
+    for inner in code.co_consts:
+        if isinstance(inner, types.CodeType) and assigns_to(inner, name):
+            return True
+    return False
 
 
 cdef void finish(PyObject* space) noexcept:
@@ -375,6 +507,7 @@ cdef void finish(PyObject* space) noexcept:
     cdef PyObject* trace
     PyErr_Fetch(&kind, &error, &trace)
     (<AdoptedGlobals>space).write_through()
+    Py_DECREF(<object>space)
     PyErr_Restore(kind, error, trace)
 
 
@@ -410,20 +543,24 @@ cdef int check_fit() except -1:
 cdef class Adopting:
     """While it is entered, this thread adopts: all code but that of libraries, or the code of some packages."""
 
-    cdef tuple packages
-    cdef PyObject* before
+    cdef object packages
+    cdef list before        # what was adopted, for each time that it is entered
 
     def __init__(self, tuple packages=None):
         if not FITS:
             check_fit()
         self.packages = packages
+        self.before = []
 
     def __enter__(self):
-        self.before = frame_globals_begin(NULL if self.packages is None else <PyObject*>self.packages)
+        cdef PyObject* before = frame_globals_begin(NULL if self.packages is None else <PyObject*>self.packages)
+        self.before.append(None if before == NULL else <object>before)
+        Py_XDECREF(before)
         return self
 
     def __exit__(self, *_):
-        frame_globals_end(self.before)
+        before = self.before.pop()
+        frame_globals_end(NULL if before is None else <PyObject*>before)
 
 
 @cython.final

@@ -47,6 +47,7 @@ typedef struct {
     PyObject* globals;
     PyObject* builtins;
     PyObject* function;
+    PyObject** cells;           /* of its free variables, where it has them already (3.10) */
     int calls;
     int writes;
 } FramePlaces;
@@ -55,11 +56,19 @@ typedef void (*PrepareFrame)(FramePlaces* places);
 typedef void (*FinishFrame)(PyObject* globals);
 
 static THREADS_LOCAL int frame_globals_depth = 0;          /* how often this thread adopts */
-static THREADS_LOCAL PyObject* frame_globals_scope = NULL;  /* what it adopts */
+static THREADS_LOCAL PyObject* frame_globals_scope = NULL; /* what it adopts; owned */
 static int frame_globals_threads = 0;                       /* how often all threads do, under the GIL */
 static PrepareFrame frame_globals_prepare = NULL;
 static FinishFrame frame_globals_finish = NULL;
 static _PyFrameEvalFunction frame_globals_next = NULL;
+
+/* Say what a frame is to have in the place of its globals or builtins; in 3.10 it owns them. */
+static void frame_globals_put(PyObject** place, PyObject* value)
+{
+    if (PY_VERSION_HEX < 0x030B0000 && *place != value)
+        Py_INCREF(value);
+    *place = value;
+}
 
 static void frame_globals_read(EvaluatedFrame* frame, FramePlaces* places)
 {
@@ -69,11 +78,13 @@ static void frame_globals_read(EvaluatedFrame* frame, FramePlaces* places)
     places->function = PY_VERSION_HEX < 0x030E0000 ? (PyObject*)fields->function : NULL;
     places->globals = fields->globals;
     places->builtins = fields->builtins;
+    places->cells = NULL;
 #else
     places->code = (PyObject*)frame->f_code;
     places->function = NULL;
     places->globals = frame->f_globals;
     places->builtins = frame->f_builtins;
+    places->cells = frame->f_localsplus + frame->f_code->co_nlocals + PyTuple_GET_SIZE(frame->f_code->co_cellvars);
 #endif
 }
 
@@ -91,10 +102,10 @@ static void frame_globals_write(EvaluatedFrame* frame, FramePlaces* places)
     }
 #endif
 #else
-    Py_INCREF(places->globals);
-    Py_INCREF(places->builtins);
-    Py_SETREF(frame->f_globals, places->globals);
-    Py_SETREF(frame->f_builtins, places->builtins);
+    if (places->globals != frame->f_globals)
+        Py_SETREF(frame->f_globals, places->globals);
+    if (places->builtins != frame->f_builtins)
+        Py_SETREF(frame->f_builtins, places->builtins);
 #endif
 }
 
@@ -102,7 +113,7 @@ static PyObject* frame_globals_evaluate(PyThreadState* state, EvaluatedFrame* fr
 {
     PyObject* result;
     FramePlaces places;
-    int depth = frame_globals_depth;
+    int inside, depth = frame_globals_depth;
     if (depth == 0 || raises)           /* a generator that an exception is thrown into was prepared when it began */
         return frame_globals_next(state, frame, raises);
     frame_globals_read(frame, &places);
@@ -110,17 +121,18 @@ static PyObject* frame_globals_evaluate(PyThreadState* state, EvaluatedFrame* fr
     places.writes = 0;
     frame_globals_depth = 0;
     frame_globals_prepare(&places);
-    frame_globals_depth = places.calls ? depth : 0;
+    frame_globals_depth = inside = places.calls ? depth : 0;
     frame_globals_write(frame, &places);
     result = frame_globals_next(state, frame, raises);
+    depth += frame_globals_depth - inside;      /* a generator, or a function that enters a block, may leave it so */
     frame_globals_depth = 0;
     if (places.writes)
         frame_globals_finish(places.globals);
-    frame_globals_depth = depth;
+    frame_globals_depth = depth > 0 ? depth : 0;
     return result;
 }
 
-/* Adopt in this thread; gives what it adopted before. */
+/* Adopt in this thread; gives what it adopted before, which the caller owns from then on. */
 static PyObject* frame_globals_begin(PyObject* scope)
 {
     PyObject* before;
@@ -130,6 +142,7 @@ static PyObject* frame_globals_begin(PyObject* scope)
         _PyInterpreterState_SetEvalFrameFunc(interpreter, frame_globals_evaluate);
     }
     before = frame_globals_scope;
+    Py_XINCREF(scope);
     frame_globals_scope = scope;
     frame_globals_depth++;
     return before;
@@ -138,7 +151,8 @@ static PyObject* frame_globals_begin(PyObject* scope)
 static void frame_globals_end(PyObject* before)
 {
     PyInterpreterState* interpreter = PyInterpreterState_Get();
-    frame_globals_scope = before;
+    Py_XINCREF(before);
+    Py_XSETREF(frame_globals_scope, before);
     if (frame_globals_depth > 0)    /* a generator may begin it, and end it elsewhere */
         frame_globals_depth--;
     if (--frame_globals_threads == 0 && _PyInterpreterState_GetEvalFrameFunc(interpreter) == frame_globals_evaluate)

@@ -110,8 +110,9 @@ cdef int check_kept(Graph graph) except -1:
     """
     if not is_for_jit(graph):
         raise TracedValueError(
-            f"== of a traced value and an equal plain one that adopted code keeps ({here()}): if that is a cache, the "
-            "derivative would be that of a constant. Clear it, make the object anew, or move the argument a little."
+            f"== or != of a traced value and an equal plain one that adopted code keeps ({here()}): if that is a "
+            "cache, the derivative would be that of a constant. Clear it, make the object anew, or move the argument a "
+            "little."
         )
     return 0
 

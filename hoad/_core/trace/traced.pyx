@@ -38,6 +38,7 @@ from hoad._core.base.frame_globals import adopts, meets_kept
 
 from hoad._core.base.where cimport here
 
+cdef object EQUAL = np.equal, NOT_EQUAL = np.not_equal
 cdef dict ADVICE
 
 from hoad._core.trace.errors import ADVICE
@@ -312,12 +313,15 @@ cdef class Traced:
 
     def __eq__(self, other):
         found = operation(self, other, OP_EQUAL, False)
-        if type(found) is Scalar and (<Scalar>found).value and not is_traced(other) and meets_kept(sys._getframe()):
-            check_kept(self.graph)
+        if adopts():
+            check_equal(self, other, found, 1.0)
         return found
 
     def __ne__(self, other):
-        return operation(self, other, OP_NOT_EQUAL, False)
+        found = operation(self, other, OP_NOT_EQUAL, False)
+        if adopts():
+            check_equal(self, other, found, 0.0)
+        return found
 
     # ---- what would make a plain value of it
 
@@ -344,7 +348,10 @@ cdef class Traced:
         return sorted({*object.__dir__(self), *METHODS})
 
     def __array_ufunc__(self, ufunc, str method, *inputs, **kwargs):
-        return array_ufunc(ufunc, method, inputs, kwargs)
+        found = array_ufunc(ufunc, method, inputs, kwargs)
+        if (ufunc is EQUAL or ufunc is NOT_EQUAL) and adopts() and len(inputs) == 2:    # y == x, of a plain y
+            check_equal(self, inputs[0] if inputs[1] is self else inputs[1], found, 1.0 if ufunc is EQUAL else 0.0)
+        return found
 
     def __array_function__(self, function, types, tuple args, dict kwargs):
         return array_function(self, function, args, kwargs)
@@ -427,6 +434,8 @@ cdef class Scalar(Traced):
         if not self.graph.valued or (not spec and self.graph.thread == 0):
             return repr(self)
         check_usable(self.graph)
+        if adopts():        # the text may be read again
+            bool(operation(self, self.value, OP_EQUAL, False))
         return format(bool(self.value) if self.truth else self.value, spec)
 
     # ---- NumPy
@@ -475,6 +484,20 @@ cdef object no_modulo(object modulo):
     if modulo is not None:
         raise DTypeError(f"pow() of a traced value takes no modulus ({here()}). Write x ** y % m.")
     return None
+
+
+cdef int check_equal(Traced x, object other, object found, double equal) except -1:
+    """Raise in a derivative where adopted code finds that x is what it keeps, whose items are those of x."""
+    if is_traced(other) or not meets_kept(sys._getframe()):
+        return 0
+    if type(found) is Scalar:
+        if (<Scalar>found).value == equal:
+            check_kept(x.graph)
+    elif type(found) is Array and isinstance(other, ndarray) and np.shape(other) == np.shape(x):
+        value = plain_value(found)
+        if not is_traced(value) and value.size and (value == equal).all():
+            check_kept(x.graph)
+    return 0
 
 
 cdef object unary(Scalar x, int op):
