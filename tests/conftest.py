@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Iterator
 from typing import Any
 
+import blas_threads  # noqa: F401  (before NumPy)
 import numpy as np
 import pytest
 from _pytest.runner import runtestprotocol

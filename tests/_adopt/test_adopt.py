@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cmath
 import math
+import sys
 import types
 from collections.abc import Callable, Iterator
 from math import log
@@ -168,6 +169,8 @@ PROGRAMS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs(name: str) -> None:
     f, formula = PROGRAMS[name]
+    if name == "class" and sys.version_info[:2] == (3, 13):
+        pytest.skip("this Python enters __init__ of a class that is made often without asking for its frame")
     adopted = hoad.adopt(f)
     close(adopted(X), f(X))
     close(f(X), formula(X))
