@@ -14,4 +14,5 @@ FILES = {
         "systems",
         "triangular",
     ),
+    "scipy.spatial.distance": ("distances",),
 }

@@ -15,6 +15,7 @@ SAME_NAME = {
     "decompositions": "functions of NumPy; their rules",
     "errors": "what is raised; what traced values raise",
     "fft": "functions of NumPy; their rules",
+    "integrate": "of differential equations; functions of SciPy",
     "lanes": "the runtime; the operation on a tape",
     "linalg": "rules; functions of SciPy",
     "loops": "the runtime; the operation on a tape",
