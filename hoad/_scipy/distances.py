@@ -116,12 +116,8 @@ METRICS: dict[str, Callable[..., Any]] = {
 
 def _metric(called: str, metric: Any, points: Any, options: dict[str, Any]) -> tuple[Callable[..., Any], Any]:
     """A metric along the last axis, with its options; of all points, what some options are by default."""
-    word = (
-        getattr(metric, "__name__", "")
-        if getattr(scipy.spatial.distance, getattr(metric, "__name__", ""), None) is (metric)
-        else metric
-    )
-    if callable(word):
+    word = getattr(metric, "__name__", "") if callable(metric) else metric
+    if callable(metric) and getattr(scipy.spatial.distance, word, None) is not metric:
         return metric, options
     name = NAMES.get(str(word).lower().removeprefix("test_"))
     if name is None:
