@@ -14,5 +14,6 @@ FILES = {
         "systems",
         "triangular",
     ),
+    "scipy.optimize": ("curve_fit", "roots_and_minima"),
     "scipy.spatial.distance": ("distances",),
 }
