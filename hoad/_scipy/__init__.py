@@ -14,6 +14,8 @@ FILES = {
         "systems",
         "triangular",
     ),
+    "scipy.integrate": ("quadrature",),
     "scipy.optimize": ("curve_fit", "roots_and_minima"),
+    "scipy.special": ("nodes",),
     "scipy.spatial.distance": ("distances",),
 }
