@@ -173,6 +173,7 @@ def declare() -> None:
     others: list[tuple[Any, Any]] = [(function, _of_items(function)) for function in OF_ITEMS]
     others += [(function, _to_be_filled(function, True)) for function in TO_BE_FILLED]
     others += [(function, _to_be_filled(function, False)) for function in TO_BE_CHANGED]
+    others += [(function, _of_arrays(function)) for function in (np.atleast_1d, np.atleast_2d, np.atleast_3d)]
     others += [(function, _beside(function)) for function in (np.allclose, np.array_equal)]
     others += [(np.r_, Concatenator(np.r_, _rows)), (np.c_, Concatenator(np.c_, _columns))]
     for part in (np.linalg, np.fft):
