@@ -20,7 +20,12 @@ FILES = {
     "scipy.interpolate._dierckx": ("piecewise",),
     "scipy.interpolate._rgi_cython": ("piecewise",),
     "scipy.interpolate._interpnd": ("piecewise",),
+    "scipy.fft": ("transforms",),
+    "scipy.signal": ("filters",),
     "scipy.optimize": ("curve_fit", "roots_and_minima"),
+    "scipy.sparse._sparsetools": ("sparse_products",),
+    "scipy.sparse._csparsetools": ("sparse_products",),
+    "scipy.sparse.linalg": ("sparse_products",),
     "scipy.special": ("nodes",),
     "scipy.spatial.distance": ("distances",),
 }

@@ -12,6 +12,7 @@ import numpy as np
 
 from hoad._core.base.frame_globals import Apart
 from hoad._core.trace.coerce import holds_traced
+from hoad._core.trace.traced import is_traced
 from hoad._scipy.registry import IMPLEMENTED, Function
 
 
@@ -37,12 +38,14 @@ def in_place_of(place: ModuleType | None, name: str, out: int | None = None) -> 
                 args = (*args, named.pop("out"))
             given = args if out is None else (*args[:out], *args[out + 1 :])
             if holds_traced(given) or holds_traced(list(named.values())):
-                made = implementation(*given, **named)
+                with Apart():
+                    made = implementation(*given, **named)
             elif out is None or not holds_traced(args):
                 with Apart():
                     return original(*args, **named)
             else:  # a plain result in an array that may hold traced values
-                made = np.array(implementation(*given, **named))
+                with Apart():
+                    made = np.array(implementation(*given, **named))
             if out is None:
                 return made
             args[out][...] = made
@@ -52,3 +55,23 @@ def in_place_of(place: ModuleType | None, name: str, out: int | None = None) -> 
         return function
 
     return register
+
+
+def of_plain_values(place: ModuleType | None) -> None:
+    """Let the other compiled functions of a module take arrays that may hold traced values, but hold none."""
+    for original in vars(place or object).values():
+        if callable(original) and not isinstance(original, type) and original not in IMPLEMENTED:
+            IMPLEMENTED[original] = _of_plain_values(original)
+
+
+def _of_plain_values(original: Function) -> Function:
+    def function(*args: Any, **named: Any) -> Any:
+        with Apart():
+            values = [np.array(x) if is_traced(x) else x for x in args]  # raises for one that depends on something
+            found = original(*values, **named)
+            for x, value in zip(args, values, strict=True):
+                if x is not value:
+                    x[...] = value
+            return found
+
+    return function

@@ -35,6 +35,9 @@ class Adopted:
     def __matmul__(self, other: Any) -> Any:
         return adopt(type(self._original).__matmul__)(self._original, other)
 
+    def __rmatmul__(self, other: Any) -> Any:
+        return adopt(type(self._original).__rmatmul__)(self._original, other)
+
     def __repr__(self) -> str:
         return repr(self._original)
 
