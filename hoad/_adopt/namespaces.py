@@ -23,6 +23,7 @@ def declare_loaded() -> None:
             if name.endswith("array_api_compat.numpy"):
                 module = sys.modules[name]
                 pairs = [(x, found_for(x)) for x in vars(module).values()]
+                pairs += [(module.clip, np.clip)] if hasattr(module, "clip") else []  # which fills items by a mask
                 replace(module, [(x, other) for x, other in pairs if other is not x])
             elif name.endswith("array_api_compat.numpy.linalg"):
                 module = sys.modules[name]

@@ -67,7 +67,9 @@ def of_plain_values(place: ModuleType | None) -> None:
 def _of_plain_values(original: Function) -> Function:
     def function(*args: Any, **named: Any) -> Any:
         with Apart():
-            values = [np.asarray(x).copy() if is_traced(x) else x for x in args]  # raises for one that depends on something
+            values = [
+                np.asarray(x).copy() if is_traced(x) else x for x in args
+            ]  # raises for one that depends on something
             found = original(*values, **named)
             for x, value in zip(args, values, strict=True):
                 if x is not value:

@@ -6,14 +6,11 @@ import math
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 
-from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.traced import guard_value, is_traced
 from hoad._numpy.registry import as_traced
 from hoad._scipy.compiled import in_place_of, module
-from hoad._scipy.registry import IMPLEMENTED, decided
-from hoad._scipy.systems import banded_solution
+from hoad._scipy.registry import decided
 
 _ppoly = module("scipy.interpolate._ppoly")
 _dierckx = module("scipy.interpolate._dierckx")
@@ -167,20 +164,6 @@ def evaluate_all_bspl(t: Any, k: int, xval: Any, m: int, nu: int = 0) -> Any:
     """The basis functions at a point, which are not 0."""
     b, _ = _basis(t, k, np.reshape(as_traced(xval), (1,)), nu)
     return np.concatenate([np.reshape(as_traced(x), (1,)) for x in b])
-
-
-def get_lapack_funcs(names: Any, arrays: Any = (), *args: Any, **kwargs: Any) -> Any:
-    """SciPy's, or of traced arrays what solves a banded system in the place of LAPACK's."""
-    if names == ("gbsv",) and holds_traced(list(arrays)):
-        return [_gbsv]
-    return scipy.linalg.get_lapack_funcs(names, arrays, *args, **kwargs)
-
-
-def _gbsv(below: int, above: int, ab: Any, b: Any, **_: Any) -> tuple[Any, Any, Any, int]:
-    return None, None, banded_solution(as_traced(ab)[below:], as_traced(b), below, above), 0
-
-
-IMPLEMENTED[scipy.linalg.get_lapack_funcs] = get_lapack_funcs
 
 
 # ---- grids ----------------------------------------------------------------------------------------------------------

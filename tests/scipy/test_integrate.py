@@ -194,6 +194,15 @@ def test_solve_ivp(method: str) -> None:
     assert f(1.5) == si.solve_ivp(lambda t, y: [-1.5 * y[0]], (0.0, 1.0), [1.5], method=method, **tolerance).y[0, -1]
 
 
+@pytest.mark.parametrize("method", ["LSODA", "BDF", "Radau"])
+def test_compiled_methods_say_what_to_take(method: str) -> None:
+    for _ in range(2):
+        with pytest.raises((NoRuleError, hoad.TracedValueError), match=r"hoad\.ode\.odeint"):
+            hoad.grad(hoad.adopt(lambda p: si.solve_ivp(lambda t, y: -p * y, (0.0, 1.0), [1.0], method).y[0, -1]))(1.0)
+    plain = hoad.adopt(lambda: si.solve_ivp(lambda t, y: -y, (0.0, 1.0), [1.0], method).y[0, -1])
+    assert plain() == si.solve_ivp(lambda t, y: -y, (0.0, 1.0), [1.0], method).y[0, -1]
+
+
 def test_odeint_says_what_to_take() -> None:
     with pytest.raises(hoad.TracedValueError, match=r"hoad\.ode\.odeint"):
         hoad.grad(hoad.adopt(lambda p: si.odeint(lambda y, t: -p * y, 1.0, [0.0, 1.0])[1, 0]))(1.0)
