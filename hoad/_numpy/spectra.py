@@ -190,6 +190,8 @@ def total(x: Any, axes: tuple[int, ...]) -> Any:
     if not _recorded or not is_traced(x) or x.ndim == 0 or x.dtype.kind != "f":
         return None
     graph, node = graph_of(x), node_of(x)
+    if node < 0:  # a constant
+        return None
     if axes[-1] == x.ndim - 1 and (found := _function_of(x)) is not None:
         kind, matrix, factors = _node_kinds(graph, found.first)
         if x.shape != matrix.shape[:-2] + x.shape[-1:] or x.shape[-1] != factors[-2].shape[-1]:

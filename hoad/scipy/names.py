@@ -26,7 +26,7 @@ class Adopted:
         return made if is_result else Adopted(made)
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
+        if name.startswith("__") or name == "_original":  # of an object that is being copied
             raise AttributeError(name)
         with adopting():
             found = getattr(self._original, name)
