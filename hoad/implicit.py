@@ -40,7 +40,7 @@ Solver = Callable[..., Any]
 # ---- vectors and containers -----------------------------------------------------------------------------------------
 
 
-class _Unknown:
+class Unknown:
     """The container of an unknown, and how it lies in a vector."""
 
     def __init__(self, structure: Structure, avals: list[AbstractValue]) -> None:
@@ -99,11 +99,11 @@ def _program(f: Callable[..., Any], values: list[Any], what: str) -> Program:
 # ---- roots ----------------------------------------------------------------------------------------------------------
 
 
-class _Root(Callee):
+class Root(Callee):
     """An equation at one place: the solver, and the program of the residual, ``(x as a vector, *numbers)``."""
 
     def __init__(
-        self, unknown: _Unknown, program: Program, solve: Callable[..., list[Any]], linear: Solver | None, name: str
+        self, unknown: Unknown, program: Program, solve: Callable[..., list[Any]], linear: Solver | None, name: str
     ) -> None:
         self.name = name  # of the solver, for messages
         self.unknown = unknown
@@ -138,7 +138,7 @@ class _Root(Callee):
         return f"<equation of {self.unknown.size} unknowns>"
 
 
-def _root_rule(g: Any, p: Any, *numbers: Any, root: _Root) -> tuple[Any, ...]:
+def _root_rule(g: Any, p: Any, *numbers: Any, root: Root) -> tuple[Any, ...]:
     """``-wᵀ ∂F/∂θ`` with ``(∂F/∂x)ᵀ w = g``."""
     unknown = root.unknown
     x = unknown.ravel(p if isinstance(p, tuple) else (p,))
@@ -156,7 +156,7 @@ def _root_rule(g: Any, p: Any, *numbers: Any, root: _Root) -> tuple[Any, ...]:
     return tuple(next(bars) if has else None for has in inexact)
 
 
-_declare_root = declare_family(
+declare_root = declare_family(
     "root", "root", lambda root, *numbers: root.unknown.avals, lambda root, numbers: root.solve(numbers), _root_rule
 )
 
@@ -181,7 +181,7 @@ def _solution(
             f"the solver of {name} uses a traced value that is not among its arguments ({here()}). Pass everything "
             f"that it and the residual depend on as arguments: {name}(residual, solver)(x, ...)."
         )
-    unknown = _Unknown(structure, [intern_aval(np.asarray(x).dtype, np.shape(x)) for x in solved])
+    unknown = Unknown(structure, [intern_aval(np.asarray(x).dtype, np.shape(x)) for x in solved])
     known = [(plain, solved)]  # the solver ran already, for the numbers at hand
 
     def solve(numbers: Any) -> list[Any]:
@@ -212,8 +212,8 @@ def _solution(
     program = _program(flat, [np.asarray(unknown.ravel(solved)), *plain], f"the residual of {name}")
     if not any(is_traced(x) for x in numbers):  # and the residual, recorded, uses nothing else that is traced
         return structure.unflatten(solved)
-    root = _Root(unknown, program, solve, linear_solver, getattr(solver, "__qualname__", type(solver).__name__))
-    found = apply_primitive(_declare_root(len(unknown.avals)), (root,), *numbers)
+    root = Root(unknown, program, solve, linear_solver, getattr(solver, "__qualname__", type(solver).__name__))
+    found = apply_primitive(declare_root(len(unknown.avals)), (root,), *numbers)
     known.clear()
     return structure.unflatten(list(found) if isinstance(found, tuple) else [found])
 

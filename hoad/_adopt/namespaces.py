@@ -7,6 +7,8 @@ import sys
 from types import FunctionType, ModuleType
 from typing import Any
 
+import numpy as np
+
 from hoad._adopt.modules import replace
 from hoad._core.base.frame_globals import Apart, found_for, stand_in
 
@@ -16,10 +18,15 @@ _known: set[str] = set()  # names of modules that were looked at
 def declare_loaded() -> None:
     """Let adopted code find what it may find in such modules that have been loaded since the last time."""
     if len(sys.modules) != len(_known):
-        for name in sys.modules.keys() - _known:
+        for name in sorted(sys.modules.keys() - _known, reverse=True):  # parts before what has them
             _known.add(name)
             if name.endswith("array_api_compat.numpy"):
-                replace(sys.modules[name], [])
+                module = sys.modules[name]
+                # which fills items by a mask
+                replace(module, [(module.clip, np.clip)] if hasattr(module, "clip") else [])
+            elif name.endswith("array_api_compat.numpy.linalg"):
+                module = sys.modules[name]
+                replace(module, [(module.solve, np.linalg.solve)])
             elif "array_api" in name:
                 _declare_choice(sys.modules[name])
 

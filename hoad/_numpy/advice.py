@@ -64,6 +64,15 @@ SOLVERS = [  # (where they are, what to do, their names); "*" is any object, of 
     ("scipy.stats.*", DENSITY, ["pdf", "logpdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf"]),
 ]
 
+# Of these and others, what hoad.scipy has under the same name.
+NAMESAKES = {
+    "scipy.optimize": [*ROOTS, "fixed_point", "minimize", "minimize_scalar", "least_squares", "curve_fit"],
+    "scipy.integrate": ["quad", "dblquad", "nquad"],
+    "scipy.spatial.distance": ["cdist", "pdist", "squareform"],
+    "scipy.signal": ["lfilter", "sosfilt", "filtfilt", "sosfiltfilt"],
+    "scipy.sparse.linalg": ["spsolve", "splu"],
+}
+
 # Functions of scipy.linalg that hoad.scipy.linalg has, too.
 IN_HOAD = """
 bandwidth block_diag cdf2rdf cho_factor cho_solve cho_solve_banded cholesky cholesky_banded circulant companion
@@ -123,6 +132,13 @@ for _name, _call, _expression in IN_SCIPY:
 for _place, _advice, _names in SOLVERS:
     for _name in _names:
         ADVICE[f"{_place}.{_name}"] = f"{_advice} Or take hoad.value(x) if plain numbers are meant."
+for _place, _names in NAMESAKES.items():
+    for _name in _names:
+        _other = f"Use hoad.{_place}.{_name}, which takes the same arguments"
+        _found = ADVICE.get(f"{_place}.{_name}")
+        ADVICE[f"{_place}.{_name}"] = (
+            f"{_other}; or take hoad.value(x) if plain numbers are meant." if _found is None else f"{_other}. {_found}"
+        )
 for _name in IN_HOAD:
     ADVICE[f"scipy.linalg.{_name}"] = (
         f"Use hoad.scipy.linalg.{_name}, which takes the same arguments; or take hoad.value(x) if plain numbers are "

@@ -17,11 +17,15 @@ from hoad._numpy.shape import moveaxis, ravel, reshape, squeeze, transpose
 from hoad._numpy.spectra import decomposed, multiplied
 from hoad._ops import primitives as prim
 
+SPARSE = ("scipy.sparse.", "hoad.scipy.")  # where classes of sparse matrices are
+
 
 @implements(np.matmul, np.linalg.matmul)
 def matmul(a: Any, b: Any, /, **options: Any) -> Any:
     if options:
         only_defaults("matmul", **options)
+    if type(b).__module__.startswith(SPARSE):
+        return NotImplemented  # it knows its product with an array on the left
     a, b = as_traced(a), as_traced(b)
     if a.dtype != b.dtype:
         dtype = np.result_type(a.dtype, b.dtype)

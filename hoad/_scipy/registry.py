@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
+import itertools
 import textwrap
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -14,6 +15,7 @@ import scipy
 import scipy.linalg
 
 from hoad._core.base.call_watch import unwatched
+from hoad._core.base.frame_globals import Apart
 from hoad._core.base.where import here
 from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.traced import is_traced, plain_value
@@ -115,9 +117,15 @@ def _documented(original: Function, implementation: Function) -> str | None:
     return sections(f"{summary}\n\n{head}".strip(), original, raises, f"Notes\n-----\n{last}")
 
 
+def place_of(original: Function) -> str:
+    """Where users find a function of SciPy's: its name behind those of the modules that are public."""
+    module = itertools.takewhile(lambda name: not name.startswith("_"), original.__module__.split("."))
+    return ".".join([*module, original.__name__])
+
+
 def sections(summary: str, original: Function, raises: str, rest: str) -> str:
     """The docstring of a function, with those of SciPy's for parameters and results."""
-    place = f"`scipy.linalg.{original.__name__}`"
+    place = f"`{place_of(original)}`"
     names = textwrap.fill(", ".join(_signature(original).parameters), 116, break_on_hyphens=False)
     parts = [
         summary,
@@ -156,7 +164,10 @@ def plain_result(original: Function, args: Any, kwargs: Any) -> Any:
 
 def _call(original: Function, args: Any, kwargs: Any) -> Any:
     """The result of SciPy's function, which leaves NumPy's generator as it is, so that a program may be replayed."""
-    return unwatched(_without_draws, (original, args, kwargs)) if original in DRAWING else original(*args, **kwargs)
+    with Apart():
+        if original in DRAWING:
+            return unwatched(_without_draws, (original, args, kwargs))
+        return original(*args, **kwargs)
 
 
 def _without_draws(original: Function, args: Any, kwargs: Any) -> Any:
@@ -247,6 +258,6 @@ def decided(condition: Any) -> bool:
     return bool(np.all(condition))
 
 
-def refused(name: str, what: str, advice: str) -> NoRuleError:
+def refused(name: str, what: str, advice: str, part: str = "scipy.linalg") -> NoRuleError:
     """The error for a call that cannot be recorded."""
-    return NoRuleError(f"scipy.linalg.{name} {what} has no derivative rule ({here()}). {advice}")
+    return NoRuleError(f"{part}.{name} {what} has no derivative rule ({here()}). {advice}")

@@ -12,6 +12,7 @@ from typing import Any, TypeVar, overload
 import numpy as np
 
 from hoad._core.base.call_watch import unwatched
+from hoad._core.base.frame_globals import Apart
 from hoad._core.base.where import here, name_of
 from hoad._core.graph.primitive import PYTHON, RESULTS_LIMIT, Primitive, next_epoch
 from hoad._core.graph.tape import AbstractValue, intern_aval
@@ -369,7 +370,8 @@ def _declare(
     lasting: bool = True,
 ) -> Primitive:
     def compute(params: Any, *values: Any) -> Any:
-        return function(*values, **dict(params))
+        with Apart():  # it is given plain values, also where code that is adopted calls it
+            return function(*values, **dict(params))
 
     compute.__name__ = name
     infer = _infer_by_call(compute, nout) if shape is None else _infer_by_shape(shape, name, nout)

@@ -75,7 +75,7 @@ cdef object cut_off(str what, str advice, Graph graph=None):
     cdef bint adopted = adopts() and code is not None
     if adopted:     # that line is to be named, in whatever package it is
         where = f"{os.path.basename(code.co_filename)}:{line}"
-    if called and not (adopted and advice):
+    if called and not (adopted and advice and called not in ADVICE):
         what = f"{called} of a traced value"
         advice = advice_for(called)
     elif package and not adopted:

@@ -1,0 +1,263 @@
+"""Solvers of `scipy.optimize`: roots, fixed points, minima and fits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.optimize
+
+from hoad._scipy.solutions import Function, Given, Solver, at_rest, declare, first, number, refusal, vector
+
+CLOSE = 1e-8  # how near to a bound, by its size, a solution lies on it
+
+NOTES = """\
+Notes
+-----
+The function may use traced values around it, and args may be traced. The solver is called with plain numbers, and its
+result is differentiated by the implicit function theorem, as `hoad.implicit` does. So derivatives are as accurate as
+the solution is: set the tolerances by that. By where the solver starts they are 0.
+
+Cost: the solver, once; the function is recorded once for each branch that it takes. A derivative takes the Jacobian of
+the equation, and one linear solve for each sweep."""
+
+
+def _root(f: Function, given: Given) -> Function:
+    return first(first(f, given, "fprime"), given, "jac")
+
+
+def _fixed(f: Function, given: Given) -> Function:
+    return lambda x: vector(x) - vector(f(x))
+
+
+def _minimum(f: Function, given: Given) -> Function:
+    return at_rest(first(f, given, "jac"))
+
+
+# ---- results --------------------------------------------------------------------------------------------------------
+
+
+def _first_of(found: Any) -> Any:
+    return found[0] if isinstance(found, tuple) else found
+
+
+def _put_first(found: Any, given: Given, x: Any, f: Function) -> Any:
+    """x, alone or with what else SciPy returned."""
+    if not isinstance(found, tuple):
+        return x
+    if isinstance(found[1], scipy.optimize.RootResults):
+        found[1].root = x
+    return (x, *found[1:])
+
+
+def _put_root(found: Any, given: Given, x: Any, f: Function) -> Any:
+    found.root = x
+    return found
+
+
+def _put_x(found: Any, given: Given, x: Any, f: Function) -> Any:
+    found.x = x
+    found.fun = _root(f, given)(x)
+    return found
+
+
+def _put_minimum(found: Any, given: Given, x: Any, f: Function) -> Any:
+    found.x = x
+    found.fun = number(first(f, given, "jac")(x))
+    return found
+
+
+# ---- checks ---------------------------------------------------------------------------------------------------------
+
+
+def _check_pair(solver: Solver, found: Any, given: Given) -> None:
+    if isinstance(found, tuple):
+        state = found[1]
+        if not np.all(getattr(state, "converged", True)) or (
+            len(found) > 2 and given.get("full_output") and (isinstance(found[2], int) and found[2] != 1)
+        ):
+            raise refusal(solver, "the solver did not converge.")
+
+
+def _check_scalar(solver: Solver, found: Any, given: Given) -> None:
+    if not found.converged:
+        raise refusal(solver, f"the solver did not converge: {found.flag}.")
+
+
+def _check_success(solver: Solver, found: Any, given: Given) -> None:
+    if not found.success:
+        raise refusal(solver, f"the solver did not converge: {found.message}")
+
+
+def _bounds_of(given: Given) -> tuple[Any, Any] | None:
+    bounds = given.get("bounds")
+    if bounds is None:
+        return None
+    if isinstance(bounds, scipy.optimize.Bounds):
+        return bounds.lb, bounds.ub
+    low, high = zip(*bounds, strict=True)
+    return [-np.inf if x is None else x for x in low], [np.inf if x is None else x for x in high]
+
+
+def check_inside(solver: Solver, x: Any, bounds: tuple[Any, Any] | None, margin: Any = None) -> None:
+    for bound in bounds or ():
+        limit = np.asarray(bound, float)
+        near = CLOSE * np.maximum(1.0, abs(limit)) if margin is None else margin
+        if np.any(np.isfinite(limit) & (abs(np.asarray(x) - limit) <= near)):
+            raise refusal(
+                solver,
+                "the solution lies on a bound, which keeps it where it is. Leave out the bound, or fix the unknown.",
+            )
+
+
+def _check_minimum(solver: Solver, found: Any, given: Given) -> None:
+    constraints = given.get("constraints")
+    if constraints is not None and not (isinstance(constraints, (tuple, list)) and not constraints):
+        raise refusal(
+            solver,
+            "the solution of a problem with constraints is not that of an equation of its gradient alone. Solve for "
+            "the unknowns and multipliers by hoad.implicit.root.",
+        )
+    check_inside(solver, found.x, _bounds_of(given))
+    slope = getattr(found, "jac", None)
+    flat = slope is not None and np.max(abs(np.asarray(slope)), initial=0.0) <= 1e-5 * max(1.0, abs(float(found.fun)))
+    if not found.success and not flat:
+        raise refusal(solver, f"the solver did not converge: {found.message}")
+
+
+def _check_line(solver: Solver, found: Any, given: Given) -> None:
+    _check_success(solver, found, given)
+    bounds = given.get("bounds")
+    if bounds is not None:
+        low, high = map(float, bounds)
+        check_inside(solver, found.x, (low, high), 1e-4 * (high - low))
+
+
+def _check_squares(solver: Solver, found: Any, given: Given) -> None:
+    _check_success(solver, found, given)
+    if np.any(found.active_mask):
+        check_inside(solver, found.x, (found.x, found.x))
+
+
+# ---- least squares --------------------------------------------------------------------------------------------------
+
+LOSSES: dict[str, Function] = {
+    "linear": lambda z: z,
+    "soft_l1": lambda z: 2.0 * (np.sqrt(1.0 + z) - 1.0),
+    "huber": lambda z: np.where(z <= 1.0, z, 2.0 * np.sqrt(np.where(z <= 1.0, 1.0, z)) - 1.0),
+    "cauchy": np.log1p,
+    "arctan": np.arctan,
+}
+
+
+def _cost(f: Function, given: Given) -> Function:
+    """½ Σ ρ(f²), as SciPy has it."""
+    loss, scale = given.get("loss", "linear"), given.get("f_scale", 1.0)
+    return lambda x: 0.5 * scale**2 * np.sum(LOSSES[loss]((vector(f(x)) / scale) ** 2))
+
+
+def _put_squares(found: Any, given: Given, x: Any, f: Function) -> Any:
+    found.x = x
+    found.fun = vector(f(x))
+    found.cost = _cost(f, given)(x)
+    return found
+
+
+def _check_loss(solver: Solver, found: Any, given: Given) -> None:
+    if callable(given.get("loss")):
+        raise refusal(solver, "of a loss function, only values are known. Name one of SciPy's, or use hoad.implicit.")
+    _check_squares(solver, found, given)
+
+
+# ---- the solvers ----------------------------------------------------------------------------------------------------
+
+so = scipy.optimize
+for _f in (so.brentq, so.brenth, so.bisect, so.ridder, so.toms748):
+    declare(
+        Solver(_f, "f", (), _root, lambda found, given: _first_of(found), _put_first, _check_pair),
+        "The root of a function of one number in an interval, with its derivatives by what the function depends on.",
+        NOTES,
+    )
+for _solver, _summary in (
+    (
+        Solver(
+            so.newton,
+            "func",
+            ("fprime", "fprime2"),
+            _root,
+            lambda found, given: _first_of(found),
+            _put_first,
+            _check_pair,
+        ),
+        "A root of a function of one number, or of each item of an array.",
+    ),
+    (
+        Solver(
+            so.root_scalar,
+            "f",
+            ("fprime", "fprime2"),
+            _root,
+            lambda found, given: found.root,
+            _put_root,
+            _check_scalar,
+        ),
+        "The root of a function of one number, by any of SciPy's methods; `root` of what it returns is traced.",
+    ),
+    (
+        Solver(so.root, "fun", ("jac",), _root, lambda found, given: found.x, _put_x, _check_success),
+        "A root of several functions; `x` and `fun` of what it returns are traced.",
+    ),
+    (
+        Solver(
+            so.fsolve,
+            "func",
+            ("fprime",),
+            lambda f, given: f,
+            lambda found, given: _first_of(found),
+            _put_first,
+            _check_pair,
+        ),
+        "A root of several functions.",
+    ),
+    (
+        Solver(so.fixed_point, "func", (), _fixed, lambda found, given: found, _put_first, lambda *_: None),
+        "A point that a function does not move.",
+    ),
+    (
+        Solver(
+            so.minimize,
+            "fun",
+            ("jac", "hess", "hessp"),
+            _minimum,
+            lambda found, given: found.x,
+            _put_minimum,
+            _check_minimum,
+        ),
+        "A minimum of a function of several numbers; `x` and `fun` of what it returns are traced.",
+    ),
+    (
+        Solver(
+            so.minimize_scalar,
+            "fun",
+            (),
+            _minimum,
+            lambda found, given: found.x,
+            _put_minimum,
+            _check_line,
+        ),
+        "A minimum of a function of one number; `x` and `fun` of what it returns are traced.",
+    ),
+    (
+        Solver(
+            so.least_squares,
+            "fun",
+            ("jac",),
+            lambda f, given: at_rest(_cost(f, given)),
+            lambda found, given: found.x,
+            _put_squares,
+            _check_loss,
+        ),
+        "A minimum of a sum of squares, or of losses; `x`, `fun` and `cost` of what it returns are traced.",
+    ),
+):
+    declare(_solver, _summary, NOTES)

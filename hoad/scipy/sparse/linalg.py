@@ -1,0 +1,7 @@
+"""Linear algebra of sparse matrices, with SciPy's names: each as hoad has it, or else SciPy's, adopted."""
+
+from __future__ import annotations
+
+from hoad.scipy.names import finder
+
+__getattr__ = finder("scipy.sparse.linalg")

@@ -1,0 +1,208 @@
+"""Integrals and differential equations: values as SciPy's, derivatives as in closed form, in every mode."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+si = pytest.importorskip("scipy.integrate")
+
+from _numpy.agreement import assert_same  # noqa: E402
+from _scipy.orders import assert_orders  # noqa: E402
+
+import hoad  # noqa: E402
+from hoad._scipy.quadrature import kronrod  # noqa: E402
+from hoad.errors import GuardError, NoRuleError  # noqa: E402
+from hoad.scipy import integrate  # noqa: E402
+
+T = np.linspace(0.0, 1.0, 9)
+INF = math.inf
+# What is called, its function of p, and the integral.
+QUAD: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "around": (lambda p: integrate.quad(lambda x: np.exp(-p * x), 0.0, 1.0)[0], lambda p: (1 - mp.exp(-p)) / p),
+    "args": (lambda p: integrate.quad(lambda x, p: x**p, 0.0, 1.0, args=(p,))[0], lambda p: 1 / (p + 1)),
+    "limits": (lambda p: integrate.quad(np.cos, p, p * p)[0], lambda p: mp.sin(p * p) - mp.sin(p)),
+    "limits reversed": (lambda p: integrate.quad(np.cos, p, 0.0)[0], lambda p: -mp.sin(p)),
+    "an end that is infinite": (
+        lambda p: integrate.quad(lambda x: np.exp(-p * x), p, INF)[0],
+        lambda p: mp.exp(-p * p) / p,
+    ),
+    "the other end": (lambda p: integrate.quad(lambda x: np.exp(p * x), -INF, p)[0], lambda p: mp.exp(p * p) / p),
+    "all numbers": (
+        lambda p: integrate.quad(lambda x: np.exp(-p * x * x), -INF, INF)[0],
+        lambda p: mp.sqrt(mp.pi / p),
+    ),
+    "break points": (
+        lambda p: integrate.quad(lambda x: abs(x - 0.3) * p**2, 0.0, 1.0, points=[0.3])[0],
+        lambda p: p**2 * mp.mpf("0.29"),
+    ),
+    "many intervals": (
+        lambda p: integrate.quad(lambda x: np.cos(20.0 * p * x), 0.0, 2.0, epsabs=1e-12)[0],
+        lambda p: mp.sin(40 * p) / (20 * p),
+    ),
+    "a root at an end": (lambda p: integrate.quad(lambda x: p * np.sqrt(x), 0.0, p)[0], lambda p: 2 * p**2.5 / 3),
+    "two variables": (
+        lambda p: integrate.dblquad(lambda y, x: p * x * y, 0.0, 1.0, 0.0, lambda x: x * p)[0],
+        lambda p: p**3 / 8,
+    ),
+    "nquad": (
+        lambda p: integrate.nquad(lambda x, y: np.exp(p * x) * y, [[0.0, 1.0], [0.0, p]])[0],
+        lambda p: (mp.exp(p) - 1) * p / 2,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", QUAD)
+def test_quad(name: str) -> None:
+    f, reference = QUAD[name]
+    is_rough = name in ("many intervals", "a root at an end", "args")  # or has no series at 0
+    assert_orders(f, reference, 1.5, 1.75, 1e-6 if is_rough else 1e-9)
+
+
+@pytest.mark.parametrize("name", QUAD)
+def test_values_are_scipys(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    f = QUAD[name][0]
+    plain, traced = f(1.5), hoad.value_and_grad(f)(1.5)[0]
+    monkeypatch.setitem(globals(), "integrate", si)
+    assert plain == f(1.5)
+    assert traced == pytest.approx(plain, rel=1e-14)
+
+
+def test_nodes_and_weights() -> None:
+    for n in (7, 10):
+        x, w, of_gauss = map(np.array, kronrod(n))
+        for k in range(3 * n + 1):
+            assert np.sum(w * x**k) == pytest.approx(0.0 if k % 2 else 2 / (k + 1), abs=1e-14)
+        assert np.sum(of_gauss * x ** (2 * n - 2)) == pytest.approx(2 / (2 * n - 1), abs=1e-14)
+    assert max(kronrod(10)[0]) == pytest.approx(0.995657163025808080735527280689003, abs=1e-15)
+
+
+def test_what_else_quad_returns() -> None:
+    plain = si.quad(np.cos, 0.0, 1.5, full_output=1)
+    found: Any = []
+    hoad.grad(lambda p: found.append(integrate.quad(np.cos, 0.0, p, full_output=1)) or p)(1.5)
+    assert found[0][1] == plain[1]
+    assert found[0][2]["neval"] == 21
+
+
+def test_an_integral_over_nothing() -> None:
+    assert hoad.grad(lambda p: integrate.quad(np.cos, 1.0, p)[0])(1.0) == pytest.approx(math.cos(1.0))
+
+
+def test_intervals_are_guarded() -> None:
+    def f(p: Any) -> Any:
+        return integrate.quad(lambda x: np.cos(p * x), 0.0, 1.0)[0]
+
+    program = hoad.record(f, 1.0)
+    assert program.evaluate(2.0) == pytest.approx(math.sin(2.0) / 2.0)
+    with pytest.raises(GuardError):
+        program.evaluate(90.0)
+    jitted = hoad.jit(f)
+    assert [jitted(p) for p in (1.0, 90.0, 2.0)] == pytest.approx([math.sin(p) / p for p in (1.0, 90.0, 2.0)])
+
+
+def test_branches_of_the_function() -> None:
+    def f(p: Any) -> Any:
+        return integrate.quad(lambda x: p * x if x < 0.5 else p * p, 0.0, 1.0, points=[0.5])[0]
+
+    assert hoad.grad(f)(2.0) == pytest.approx(0.125 + 2.0)
+
+
+def test_warnings_are_scipys() -> None:
+    def f(p: Any) -> Any:
+        return integrate.quad(lambda x: p / x, 0.0, 1.0)[0]
+
+    for call in (f, hoad.grad(f)):
+        with pytest.warns(si.IntegrationWarning):
+            call(1.0)
+
+
+@pytest.mark.parametrize("options", [{"weight": "cos", "wvar": 2.0}, {"complex_func": True}])
+def test_what_is_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(NoRuleError, match="weight= or complex_func="):
+        hoad.grad(lambda p: np.real(integrate.quad(lambda x: p * x, 0.0, 1.0, **options)[0]))(1.0)
+
+
+# ---- rules for samples ----------------------------------------------------------------------------------------------
+
+SAMPLES: dict[str, Callable[[Any], Any]] = {
+    "simpson": lambda y: integrate.simpson(y, x=T),
+    "simpson, even": lambda y: integrate.simpson(y[:8], dx=0.1),
+    "trapezoid": lambda y: integrate.trapezoid(y, T),
+    "cumulative_trapezoid": lambda y: integrate.cumulative_trapezoid(y, T, initial=0),
+    "cumulative_simpson": lambda y: integrate.cumulative_simpson(y, x=T),
+    "romb": lambda y: integrate.romb(y, dx=0.125),
+}
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_rules_for_samples(name: str) -> None:
+    """They are linear in the samples, so that the derivative is what SciPy gives for the direction."""
+    f, y = SAMPLES[name], np.exp(T)
+    d = np.cos(9.0 * T)
+    value, slope = hoad.jvp(f, (y,), (d,))
+    np.testing.assert_allclose(value, f(y), rtol=1e-14)
+    np.testing.assert_allclose(slope, f(d), rtol=1e-12, atol=1e-15)
+    jitted = hoad.jit(hoad.grad(lambda y: np.sum(f(y) * f(d))))
+    for point in (y, d):
+        np.testing.assert_allclose(jitted(point) @ d, np.sum(f(d) ** 2), rtol=1e-12)
+    assert_same(f(y), f(y.copy()))
+
+
+def test_fixed_quad() -> None:
+    assert_orders(
+        lambda p: integrate.fixed_quad(lambda x: np.exp(-p * x), 0.0, p, n=12)[0],
+        lambda p: (1 - mp.exp(-p * p)) / p,
+        1.5,
+        1.75,
+    )
+    assert integrate.fixed_quad(np.cos, 0.0, 1.0) == si.fixed_quad(np.cos, 0.0, 1.0)
+
+
+def test_by_the_points() -> None:
+    """Of samples of x² the integral over [0, p]."""
+
+    def f(p: Any) -> Any:
+        return integrate.simpson((p * T) ** 2, x=p * T)
+
+    assert_orders(f, lambda p: p**3 / 3, 1.5, 1.75)
+
+
+# ---- differential equations -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["RK45", "DOP853", "RK23"])
+def test_solve_ivp(method: str) -> None:
+    """Steps are chosen on values, and so guarded."""
+    tolerance = {"rtol": 1e-5, "atol": 1e-7} if method == "RK23" else {"rtol": 1e-9, "atol": 1e-11}
+
+    def f(p: Any) -> Any:
+        return integrate.solve_ivp(lambda t, y: [-p * y[0]], (0.0, 1.0), [p], method=method, **tolerance).y[0, -1]
+
+    rtol = 1e-3 if method == "RK23" else 1e-6
+    for order, wanted in enumerate(mp.taylor(lambda p: p * mp.exp(-p), 1.5, 2)):
+        found = hoad.derivatives(f, 2)(1.5)[order] / math.factorial(order)
+        assert found == pytest.approx(float(wanted), rel=rtol, abs=rtol)
+    jitted = hoad.jit(hoad.grad(f))
+    for p in (1.5, 3.0, 1.5):
+        assert jitted(p) == pytest.approx((1.0 - p) * math.exp(-p), rel=rtol, abs=rtol)
+    assert f(1.5) == si.solve_ivp(lambda t, y: [-1.5 * y[0]], (0.0, 1.0), [1.5], method=method, **tolerance).y[0, -1]
+
+
+@pytest.mark.parametrize("method", ["LSODA", "BDF", "Radau"])
+def test_compiled_methods_say_what_to_take(method: str) -> None:
+    for _ in range(2):
+        with pytest.raises((NoRuleError, hoad.TracedValueError), match=r"hoad\.ode\.odeint"):
+            hoad.grad(hoad.adopt(lambda p: si.solve_ivp(lambda t, y: -p * y, (0.0, 1.0), [1.0], method).y[0, -1]))(1.0)
+    plain = hoad.adopt(lambda: si.solve_ivp(lambda t, y: -y, (0.0, 1.0), [1.0], method).y[0, -1])
+    assert plain() == si.solve_ivp(lambda t, y: -y, (0.0, 1.0), [1.0], method).y[0, -1]
+
+
+def test_odeint_says_what_to_take() -> None:
+    with pytest.raises(hoad.TracedValueError, match=r"hoad\.ode\.odeint"):
+        hoad.grad(hoad.adopt(lambda p: si.odeint(lambda y, t: -p * y, 1.0, [0.0, 1.0])[1, 0]))(1.0)

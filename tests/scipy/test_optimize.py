@@ -1,0 +1,279 @@
+"""Solvers: values as SciPy's, derivatives as those of the solutions in closed form, in every mode."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+so = pytest.importorskip("scipy.optimize")
+
+from _scipy.orders import assert_orders  # noqa: E402
+
+import hoad  # noqa: E402
+from hoad.errors import GuardError, NoRuleError  # noqa: E402
+from hoad.scipy import optimize  # noqa: E402
+
+X = np.linspace(0.0, 2.0, 9)
+Y = 1.5 * np.exp(-0.75 * X) + 0.01 * np.sin(9.0 * X)
+
+
+def lambert(p: Any) -> Any:
+    return mp.lambertw(p).real
+
+
+def kepler(x: Any, p: Any) -> Any:
+    """0 at x = W(p)."""
+    return x * np.exp(x) - p
+
+
+def pair(z: Any, p: Any) -> Any:
+    """0 at √p and p √p."""
+    return [z[0] ** 2 - p, z[1] - p * z[0]]
+
+
+def bowl(z: Any, p: Any) -> Any:
+    """Least at z₀ = √p, z₁ = 1 / p, where it is p."""
+    return (z[0] ** 2 - p) ** 2 + (p * z[1] - 1.0) ** 2 + p
+
+
+def bowl_slope(z: Any, p: Any) -> Any:
+    return np.array([4.0 * z[0] * (z[0] ** 2 - p), 2.0 * p * (p * z[1] - 1.0)])
+
+
+def misfit(z: Any, p: Any) -> Any:
+    return np.array([z[0] - p, z[1] * p - 1.0, 2.0 * (z[0] - p**2)])
+
+
+def bisected(name: str) -> Callable[[Any], Any]:
+    return lambda p: getattr(optimize, name)(lambda x: kepler(x, p), 0.0, 3.0, xtol=1e-15, maxiter=200)
+
+
+def scalar(method: str, **options: Any) -> Callable[[Any], Any]:
+    def f(p: Any) -> Any:
+        return optimize.root_scalar(lambda x: kepler(x, p), method=method, xtol=1e-15, maxiter=200, **options).root
+
+    return f
+
+
+def slope(x: Any) -> Any:
+    return (1.0 + x) * np.exp(x)
+
+
+TIGHT = {"options": {"gtol": 1e-13}}
+SQUARES = {"ftol": 1e-15, "xtol": 1e-15, "gtol": 1e-15}
+# What is called, its function of p, the solution, and how accurate its derivatives are.
+ROWS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], float]] = {
+    **{name: (bisected(name), lambert, 1e-9) for name in ("brentq", "brenth", "bisect", "ridder", "toms748")},
+    "brentq, args": (lambda p: optimize.brentq(kepler, 0.0, p, args=(p,), xtol=1e-15), lambert, 1e-9),
+    "brentq, full_output": (
+        lambda p: optimize.brentq(kepler, 0.0, 3.0, args=(p,), xtol=1e-15, full_output=True)[1].root,
+        lambert,
+        1e-9,
+    ),
+    "newton": (lambda p: optimize.newton(lambda x: kepler(x, p), 1.0, tol=1e-14), lambert, 1e-9),
+    "newton, fprime": (lambda p: optimize.newton(lambda x: kepler(x, p), 1.0, slope, tol=1e-14), lambert, 1e-9),
+    "newton of arrays": (
+        lambda p: optimize.newton(lambda x: kepler(x, p * np.array([1.0, 2.0])), np.ones(2), tol=1e-14)[1],
+        lambda p: lambert(2 * p),
+        1e-9,
+    ),
+    "root_scalar, brentq": (scalar("brentq", bracket=[0.0, 3.0]), lambert, 1e-9),
+    "root_scalar, newton": (scalar("newton", x0=1.0, fprime=slope), lambert, 1e-9),
+    "root_scalar, secant": (scalar("secant", x0=1.0, x1=1.1), lambert, 1e-9),
+    "root_scalar, fprime=True": (
+        lambda p: optimize.root_scalar(lambda x: (kepler(x, p), slope(x)), x0=1.0, fprime=True, xtol=1e-15).root,
+        lambert,
+        1e-9,
+    ),
+    "root": (lambda p: optimize.root(lambda z: pair(z, p), np.ones(2), tol=1e-12).x[1], lambda p: p**1.5, 1e-9),
+    "root, lm": (
+        lambda p: optimize.root(lambda z: pair(z, p), np.ones(2), method="lm", tol=1e-12).x[1],
+        lambda p: p**1.5,
+        1e-9,
+    ),
+    "root, jac=True": (
+        lambda p: optimize.root(
+            lambda z: (pair(z, p), [[2.0 * z[0], 0.0], [-p, 1.0]]),
+            np.ones(2),
+            jac=True,
+            tol=1e-12,
+        ).x[1],
+        lambda p: p**1.5,
+        1e-9,
+    ),
+    "fsolve": (lambda p: optimize.fsolve(pair, [1.0, 1.0], args=(p,), xtol=1e-12)[1], lambda p: p**1.5, 1e-9),
+    "fixed_point": (
+        lambda p: optimize.fixed_point(lambda x: 0.5 * (x + p / x), 1.0, xtol=1e-15),
+        mp.sqrt,
+        1e-9,
+    ),
+    "minimize": (lambda p: optimize.minimize(lambda z: bowl(z, p), np.ones(2), **TIGHT).x[0], mp.sqrt, 1e-6),
+    "minimize, fun": (lambda p: optimize.minimize(bowl, np.ones(2), args=(p,), **TIGHT).fun, lambda p: p, 1e-6),
+    "minimize, jac": (
+        lambda p: optimize.minimize(lambda z: bowl(z, p), np.ones(2), jac=lambda z: bowl_slope(z, p), **TIGHT).x[1],
+        lambda p: 1 / p,
+        1e-9,
+    ),
+    "minimize, jac=True": (
+        lambda p: optimize.minimize(lambda z: (bowl(z, p), bowl_slope(z, p)), np.ones(2), jac=True, **TIGHT).x[1],
+        lambda p: 1 / p,
+        1e-9,
+    ),
+    "minimize, bounds": (
+        lambda p: optimize.minimize(
+            lambda z: bowl(z, p),
+            np.ones(2),
+            jac=lambda z: bowl_slope(z, p),
+            bounds=[(0.0, 9.0), (None, 9.0)],
+            options={"gtol": 1e-13, "ftol": 1e-16},
+        ).x[0],
+        mp.sqrt,
+        1e-6,
+    ),
+    "minimize_scalar": (lambda p: optimize.minimize_scalar(lambda z: (z - p * p) ** 2 + p).x, lambda p: p**2, 1e-6),
+    "minimize_scalar, bounded": (
+        lambda p: optimize.minimize_scalar(lambda z: (z - p * p) ** 2 + p, bounds=(0.0, 9.0)).fun,
+        lambda p: p,
+        1e-6,
+    ),
+    "least_squares": (
+        lambda p: optimize.least_squares(lambda z: misfit(z, p), np.ones(2), **SQUARES).x[0],
+        lambda p: (p + 4 * p**2) / 5,
+        1e-8,
+    ),
+    "least_squares, cost": (
+        lambda p: optimize.least_squares(misfit, np.ones(2), args=(p,), **SQUARES).cost,
+        lambda p: (p - p**2) ** 2 * 2 / 5,
+        1e-8,
+    ),
+    "curve_fit": (
+        lambda p: optimize.curve_fit(lambda x, a, b: a * np.exp(-b * x), p * X, Y, **SQUARES, method="trf")[0][1],
+        lambda p: so.curve_fit(lambda x, a, b: a * np.exp(-b * x), X, Y, **SQUARES, method="trf")[0][1] / p,
+        1e-7,
+    ),
+    "curve_fit of a line": (
+        lambda p: optimize.curve_fit(lambda x, a: a * x, X, p**2 * Y, sigma=1.0 + X)[0][0],
+        lambda p: p**2 * float(np.sum(X * Y / (1 + X) ** 2) / np.sum(X * X / (1 + X) ** 2)),
+        1e-7,
+    ),
+    "curve_fit, pcov": (
+        lambda p: optimize.curve_fit(lambda x, a: a * x, X, p**2 * Y)[1][0, 0],
+        lambda p: p**4 * float(so.curve_fit(lambda x, a: a * x, X, Y)[1][0, 0]),
+        1e-7,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_derivatives(name: str) -> None:
+    f, reference, rtol = ROWS[name]
+    assert_orders(f, reference, 1.5, 1.75, rtol)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_values_are_scipys(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    f = ROWS[name][0]
+    plain, traced = f(1.5), hoad.value_and_grad(f)(1.5)[0]
+    monkeypatch.setitem(globals(), "optimize", so)
+    own = f(1.5)
+    assert plain == own
+    assert traced == pytest.approx(own, rel=1e-7)
+
+
+LOSSES = ["soft_l1", "huber", "cauchy", "arctan"]
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_losses(loss: str) -> None:
+    """The solution makes the gradient of SciPy's cost 0 wherever p is."""
+
+    def solution(p: Any) -> Any:
+        return optimize.least_squares(lambda z: z[0] * X - p * Y, np.ones(1), loss=loss, f_scale=0.5, **SQUARES).x[0]
+
+    h = 1e-4
+    wanted = (solution(1.5 + h) - solution(1.5 - h)) / (2 * h)
+    assert hoad.grad(solution)(1.5) == pytest.approx(wanted, rel=1e-6)
+
+
+def branching(p: Any) -> Any:
+    return optimize.brentq(lambda x: x**2 - p if x < 1.5 else 3.0 * x - p - 2.25, 0.0, 5.0, xtol=1e-15)
+
+
+def test_branches_of_the_function() -> None:
+    """Each is recorded where the solver comes to it; at the solution it is guarded."""
+    assert hoad.grad(branching)(1.0) == pytest.approx(0.5)
+    assert hoad.grad(branching)(9.0) == pytest.approx(1.0 / 3.0)
+    jitted = hoad.jit(hoad.grad(branching))
+    assert [jitted(p) for p in (1.0, 9.0, 1.21)] == pytest.approx([0.5, 1.0 / 3.0, 0.5 / 1.1])
+    program = hoad.record(branching, 1.0)
+    assert program.evaluate(1.21) == pytest.approx(1.1)
+    with pytest.raises(GuardError):
+        program.evaluate(9.0)
+
+
+def test_two_parameters_and_nested_solvers() -> None:
+    def f(p: Any, q: Any) -> Any:
+        inner = optimize.brentq(lambda x: x**2 - p, 0.0, 9.0, xtol=1e-15)
+        return optimize.brentq(lambda y: y * optimize.brentq(lambda x: x - q, 0.0, 9.0) - inner, 0.0, 9.0, xtol=1e-15)
+
+    np.testing.assert_allclose(hoad.hessian(f, argnums=(0, 1))(4.0, 2.0)[0][1], -0.0625, rtol=1e-9)
+    np.testing.assert_allclose(hoad.jacobian(f, argnums=(0, 1))(4.0, 2.0), [0.125, -0.5], rtol=1e-9)
+
+
+def test_under_vmap() -> None:
+    p = np.array([1.0, 1.5, 2.0])
+    np.testing.assert_allclose(
+        hoad.vmap(hoad.grad(ROWS["brentq"][0]))(p), [float(mp.diff(lambert, x)) for x in p], rtol=1e-9
+    )
+
+
+def test_what_depends_on_nothing_traced_is_scipys() -> None:
+    found = hoad.grad(lambda p: p * optimize.brentq(lambda x: float(int(x > 1.0)) - 0.5, 0.0, 2.0))(1.0)
+    assert found == so.brentq(lambda x: float(int(x > 1.0)) - 0.5, 0.0, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("call", "why"),
+    [
+        (lambda p: so.minimize(lambda z: (z[0] - p) ** 2, [0.5], bounds=[(0.0, 1.0)]).x[0], "on a bound"),
+        (lambda p: so.minimize_scalar(lambda z: (z - p) ** 2, bounds=(0.0, 1.0)).x, "on a bound"),
+        (lambda p: so.least_squares(lambda z: z - p, [0.5], bounds=(0.0, 1.0)).x[0], "on a bound"),
+        (lambda p: so.curve_fit(lambda x, a: a * x, X, p * X, bounds=(0.0, 1.0))[0][0], "on a bound"),
+        (
+            lambda p: so.minimize(
+                lambda z: (z[0] - p) ** 2, [0.5], constraints={"type": "ineq", "fun": lambda z: 1.0 - z[0]}
+            ).x[0],
+            "constraints",
+        ),
+        (lambda p: so.minimize(lambda z: z[0] ** 2 + p, [9.0], options={"maxiter": 0}).x[0], "did not converge"),
+        (lambda p: so.newton(lambda x: x**3 - p, 9.0, maxiter=2, disp=False, full_output=True)[0], "did not converge"),
+        (
+            lambda p: so.least_squares(lambda z: z - p, [0.5], loss=lambda z: np.stack([z, 1 + 0 * z, 0 * z])).x[0],
+            "los",
+        ),
+    ],
+)
+def test_what_cannot_be_says_why(call: Callable[[Any], Any], why: str) -> None:
+    with pytest.raises(NoRuleError, match=why):
+        hoad.grad(hoad.adopt(call))(1.5)
+
+
+def test_a_bound_met_in_a_replay() -> None:
+    def f(p: Any) -> Any:
+        return optimize.minimize(lambda z: (z[0] - p) ** 2, [0.5], bounds=[(0.0, 1.0)]).x[0]
+
+    jitted = hoad.jit(hoad.grad(f))
+    assert jitted(0.75) == pytest.approx(1.0)
+    with pytest.raises(NoRuleError, match="on a bound"):
+        jitted(2.0)
+
+
+def test_errors_are_scipys() -> None:
+    with pytest.raises(ValueError, match="different signs"):
+        hoad.grad(lambda p: optimize.brentq(lambda x: x - p, 5.0, 9.0))(1.0)
+    with pytest.raises(np.linalg.LinAlgError):
+        hoad.grad(lambda p: optimize.brentq(lambda x: (x - p) ** 3, 0.0, 2.0))(1.0)

@@ -1,0 +1,95 @@
+"""Filters and convolutions: values as SciPy's, derivatives as those of SciPy's plain values, in every mode."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+ss = pytest.importorskip("scipy.signal")
+
+from _numpy.agreement import assert_same  # noqa: E402
+from _scipy.orders import assert_fits  # noqa: E402
+
+import hoad  # noqa: E402
+from hoad.scipy import signal  # noqa: E402
+
+X = np.sin(0.7 * np.arange(24.0)) + 0.1 * np.cos(3.0 * np.arange(24.0))
+D = np.cos(1.3 * np.arange(24.0))
+B, A = np.array([0.25, 0.5, 0.125]), np.array([1.5, -0.5, 0.25])
+SOS = np.array([[0.5, 0.25, 0.125, 1.0, -0.5, 0.25], [1.0, 0.5, 0.25, 1.0, 0.25, -0.125]])
+STACK = np.stack([X, X[::-1], X**2])
+# Of signals, all of which are linear in them.
+LINEAR: dict[str, Callable[[Any], Any]] = {
+    "convolve": lambda x: signal.convolve(x, B),
+    "convolve, same": lambda x: signal.convolve(x, B, mode="same", method="direct"),
+    "convolve, fft": lambda x: signal.convolve(x, B, method="fft"),
+    "fftconvolve": lambda x: signal.fftconvolve(x, B, mode="valid"),
+    "fftconvolve of a matrix": lambda x: signal.fftconvolve(x.reshape(4, 6), SOS[:, :2]),
+    "oaconvolve": lambda x: signal.oaconvolve(x, B),
+    "correlate": lambda x: signal.correlate(x, B),
+    "correlate, fft": lambda x: signal.correlate(x, B, method="fft"),
+    "lfilter": lambda x: signal.lfilter(B, A, x),
+    "lfilter, finite": lambda x: signal.lfilter(B, 2.0, x),
+    "lfilter, a number": lambda x: signal.lfilter([3.0], [2.0], x),
+    "lfilter, an axis": lambda x: signal.lfilter(B, A, x.reshape(6, 4), axis=0),
+    "lfilter, a longer a": lambda x: signal.lfilter([1.0], A, x.reshape(2, 3, 4)),
+    "lfilter, a state": lambda x: signal.lfilter(B, A, x[:20], zi=x[20:22])[1],
+    "sosfilt": lambda x: signal.sosfilt(SOS, x),
+    "sosfilt, states": lambda x: signal.sosfilt(SOS, x[:20], zi=x[20:].reshape(2, 2))[0],
+    "filtfilt": lambda x: signal.filtfilt(B, A, x),
+    "filtfilt, without padding": lambda x: signal.filtfilt(B, A, x, padlen=0),
+    "sosfiltfilt": lambda x: signal.sosfiltfilt(SOS, x),
+    "hilbert": lambda x: np.imag(signal.hilbert(x)),
+    "resample": lambda x: signal.resample(x, 10),
+}
+# Of coefficients.
+BY_FILTERS: dict[str, Callable[[Any], Any]] = {
+    "lfilter, b": lambda t: signal.lfilter(B + t * A, A, X),
+    "lfilter, a": lambda t: signal.lfilter(B, A + t * B, X),
+    "sosfilt": lambda t: signal.sosfilt(SOS + t * SOS[::-1] * [1, 1, 1, 0, 1, 1], X),
+    "filtfilt": lambda t: signal.filtfilt(B + t * A, A + t * B, X),
+    "freqz": lambda t: np.abs(signal.freqz(B + t * A, A + t * B, worN=16)[1]) ** 2,
+    "convolve": lambda t: signal.convolve(X + t * D, B + t * A),
+    "fftconvolve": lambda t: signal.fftconvolve(X + t * D, B + t * A),
+    "periodogram": lambda t: signal.periodogram(X + t * D)[1],
+}
+
+
+@pytest.mark.parametrize("name", LINEAR)
+def test_what_is_linear(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    f = LINEAR[name]
+    value, slope = hoad.jvp(f, (X,), (D,))
+    plain = f(X)
+    jitted = hoad.jit(hoad.grad(lambda x: np.sum(f(x) * f(D))))
+    reverse = [jitted(x) @ D for x in (X, D)]
+    monkeypatch.setitem(globals(), "signal", ss)
+    assert_same(plain, f(X))
+    np.testing.assert_allclose(value, f(X), rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(slope, f(D), rtol=1e-11, atol=1e-13)
+    np.testing.assert_allclose(reverse, [np.sum(f(D) ** 2)] * 2, rtol=1e-11)
+
+
+@pytest.mark.parametrize("name", BY_FILTERS)
+def test_by_coefficients(name: str) -> None:
+    assert_fits(BY_FILTERS[name], 0.0, 0.0625, 1e-6, 0.1)
+
+
+def test_a_stack_of_signals() -> None:
+    found = hoad.jvp(lambda x: signal.lfilter(B, A, x), (STACK,), (STACK,))
+    np.testing.assert_allclose(found[0], ss.lfilter(B, A, STACK), rtol=1e-13, atol=1e-15)
+    mapped = hoad.vmap(lambda x: signal.lfilter(B, A, x))(STACK)
+    np.testing.assert_allclose(mapped, ss.lfilter(B, A, STACK), rtol=1e-13, atol=1e-15)
+
+
+def test_single_precision() -> None:
+    x = X.astype(np.float32)
+    found = hoad.jvp(lambda x: signal.lfilter(B.astype(np.float32), A.astype(np.float32), x), (x,), (x,))[0]
+    assert found.dtype == np.float32
+
+
+def test_errors_are_scipys() -> None:
+    with pytest.raises(ValueError, match="zi"):
+        hoad.jvp(lambda x: signal.lfilter(B, A, x, zi=np.zeros(5))[0], (X,), (D,))

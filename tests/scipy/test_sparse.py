@@ -1,0 +1,122 @@
+"""Constant sparse matrices times traced arrays, and systems of them: what dense matrices give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+sp = pytest.importorskip("scipy.sparse")
+
+import scipy.sparse.linalg as ssl  # noqa: E402
+from rules.modes import along, words  # noqa: E402
+
+import hoad  # noqa: E402
+from hoad.scipy import sparse  # noqa: E402
+from hoad.scipy.sparse import linalg  # noqa: E402
+
+DENSE = np.array([[2.0, 1.0, 0.0, 0.0], [0.0, 3.0, 1.0, 0.5], [1.0, 0.0, 4.0, 0.0], [0.0, 0.25, 0.0, 5.0]])
+V, W = np.array([1.0, 2.0, 0.5, -1.0]), np.array([0.5, -0.25, 1.0, 0.75])
+M, N = np.outer(V, W[:3]) + 1.0, np.outer(W, V[:3])
+FORMATS = ["csr", "csc"]
+OTHERS = ["coo", "bsr", "dia", "dok"]
+
+
+def of_format(name: str) -> Any:
+    return getattr(sp, f"{name}_array")(sp.csr_array(DENSE))
+
+
+PRODUCTS: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any], Any], Any, Any]] = {
+    "A @ x": (lambda a, x: a @ x, lambda x: DENSE @ x, V, W),
+    "A.dot(x)": (lambda a, x: a.dot(x), lambda x: DENSE @ x, V, W),
+    "A @ X": (lambda a, x: a @ x, lambda x: DENSE @ x, M, N),
+    "a column": (lambda a, x: a @ x, lambda x: DENSE @ x, M[:, :1], N[:, :1]),
+    "A.T @ x": (lambda a, x: a.T @ x, lambda x: DENSE.T @ x, V, W),
+    "x @ A": (lambda a, x: x @ a, lambda x: x @ DENSE, V, W),
+    "X @ A": (lambda a, x: x.T @ a, lambda x: x.T @ DENSE, M, N),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [*[(name, form) for name in PRODUCTS for form in FORMATS], *[("A @ x", form) for form in OTHERS]],
+)
+def test_products(name: str, form: str) -> None:
+    f, dense, x, d = PRODUCTS[name]
+    a = of_format(form)
+    value, slope = hoad.jvp(hoad.adopt(lambda x: f(a, x)), (x,), (d,))
+    np.testing.assert_allclose(value, dense(x), rtol=1e-14)
+    np.testing.assert_allclose(slope, dense(d), rtol=1e-14)
+    wanted = hoad.grad(lambda x: np.sum(np.sin(dense(x))))
+    jitted = hoad.jit(hoad.grad(hoad.adopt(lambda x: np.sum(np.sin(f(a, x))))))
+    for point in (x, d):
+        np.testing.assert_allclose(jitted(point), wanted(point), rtol=1e-13, atol=1e-15)
+
+
+CSC = sp.csc_array(DENSE)  # made outside of adopted code
+SOLUTIONS: dict[str, tuple[Callable[[Any], Any], Any]] = {
+    "spsolve": (lambda b: linalg.spsolve(sp.csc_array(DENSE), b), np.linalg.inv(DENSE)),
+    "splu": (lambda b: linalg.splu(sp.csc_array(DENSE)).solve(b), np.linalg.inv(DENSE)),
+    "splu, transposed": (lambda b: linalg.splu(sp.csc_array(DENSE)).solve(b, "T"), np.linalg.inv(DENSE.T)),
+    "factorized": (lambda b: hoad.adopt(lambda b: ssl.factorized(CSC)(b))(b), np.linalg.inv(DENSE)),
+}
+
+
+@pytest.mark.parametrize("name", SOLUTIONS)
+def test_solutions(name: str) -> None:
+    """At orders 1 to 4, of a function of the solution."""
+    f, inverse = SOLUTIONS[name]
+    value, slope = hoad.jvp(f, (V,), (W,))
+    np.testing.assert_allclose(value, inverse @ V, rtol=1e-13)
+    np.testing.assert_allclose(slope, inverse @ W, rtol=1e-13)
+    p, q = inverse @ V, inverse @ W
+    for order, sign in ((1, np.cos(p)), (2, -np.sin(p)), (3, -np.cos(p)), (4, np.sin(p))):
+        for word in words(order):
+            found = along(lambda b: np.sum(np.sin(f(b))), word, [(W,)] * order)(V)
+            np.testing.assert_allclose(found, np.sum(sign * q**order), rtol=1e-12)
+    jitted = hoad.jit(hoad.grad(lambda b: np.sum(f(b) ** 2)))
+    for point in (V, W):
+        np.testing.assert_allclose(jitted(point), 2 * inverse.T @ (inverse @ point), rtol=1e-12)
+
+
+def test_several_right_sides() -> None:
+    a = sp.csc_array(DENSE)
+    for f in (lambda b: linalg.spsolve(a, b), lambda b: linalg.splu(a).solve(b)):
+        value, slope = hoad.jvp(f, (M,), (N,))
+        np.testing.assert_allclose(value, np.linalg.solve(DENSE, M), rtol=1e-13)
+        np.testing.assert_allclose(slope, np.linalg.solve(DENSE, N), rtol=1e-13)
+    column = hoad.jvp(lambda b: linalg.spsolve(a, b), (M[:, :1],), (N[:, :1],))[0]
+    assert column.shape == ssl.spsolve(a, M[:, :1]).shape
+
+
+def test_complex_matrices() -> None:
+    a = sp.csc_array(DENSE + 1j * DENSE.T)
+    for f, matrix in (
+        (hoad.adopt(lambda x: a @ x), a.toarray()),
+        (lambda x: linalg.spsolve(a, x), np.linalg.inv(a.toarray())),
+    ):
+        value, slope = hoad.jvp(f, (V,), (W,))
+        np.testing.assert_allclose(value, matrix @ V, rtol=1e-13)
+        np.testing.assert_allclose(slope, matrix @ W, rtol=1e-13)
+        found = hoad.grad(lambda x, f=f: np.sum(np.abs(f(x)) ** 2))(V)
+        np.testing.assert_allclose(found, 2 * np.real(matrix.conj().T @ (matrix @ V)), rtol=1e-12)
+    z = V + 1j * W
+    found = hoad.jvp(lambda b: linalg.spsolve(sp.csc_array(DENSE), b), (z,), (z,))[1]
+    np.testing.assert_allclose(found, np.linalg.solve(DENSE, z), rtol=1e-13)
+
+
+def test_plain_calls_are_scipys() -> None:
+    a = sp.csc_array(DENSE)
+    np.testing.assert_array_equal(linalg.spsolve(a, V), ssl.spsolve(a, V))
+    np.testing.assert_array_equal(linalg.splu(a).solve(V), ssl.splu(a).solve(V))
+    found = hoad.grad(hoad.adopt(lambda x: np.sum(a @ V) * np.sum(x)))(V)
+    np.testing.assert_allclose(found, np.full(4, np.sum(DENSE @ V)))
+
+
+def test_the_names_of_the_package() -> None:
+    a = sparse.csr_array(DENSE)
+    np.testing.assert_allclose(hoad.grad(lambda x: np.sum(a @ x))(V), np.sum(DENSE, 0))
+    np.testing.assert_allclose(hoad.grad(lambda x: np.sum(a.dot(x)))(V), np.sum(DENSE, 0))
+    np.testing.assert_allclose(hoad.grad(lambda x: np.sum(x @ a))(V), np.sum(DENSE, 1))
