@@ -15,7 +15,8 @@ from hoad._adopt.modules import replace
 from hoad._core.base.frame_globals import call_instead, writes_items
 from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.context import running
-from hoad._core.trace.traced import FUNCTIONS, MAKERS, is_traced, representing_as
+from hoad._core.trace.traced import BOXING, FUNCTIONS, MAKERS, Scalar, is_traced, representing_as
+from hoad._core.trace.views import as_written_to
 from hoad._numpy.creation import started
 
 # Of what they are given.
@@ -90,7 +91,8 @@ def _of_arrays(function: Any) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        return function(*[_as_array(x) if type(x) in (list, tuple) else x for x in args], **kwargs)
+        made = function(*[_as_array(x) if type(x) in (list, tuple) else x for x in args], **kwargs)
+        return as_written_to(made) if type(made) is Scalar and function in BOXING else made
 
     return call
 

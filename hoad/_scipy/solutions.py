@@ -97,13 +97,17 @@ def called(original: Function, given: Given) -> Any:
     return original(**keywords, **(more[0] if more else {}))
 
 
+UNPACKING = ("fixed_point", "least_squares", "newton")  # solvers that take any sequence for args
+
+
 def with_arguments(given: Given, solver: Solver) -> Given:
     """The call without further arguments of its functions, which become part of these."""
     more = given.pop("args", ())
     keywords: Given = {}
     if "kwargs" in inspect.signature(solver.original).parameters and solver.function == "fun":
         keywords = given.pop("kwargs", None) or {}
-    more = more if isinstance(more, tuple) else (more,)
+    if not isinstance(more, tuple):  # others take it for one argument
+        more = tuple(more) if solver.original.__name__ in UNPACKING else (more,)
     if more or keywords:
         for name in (solver.function, *solver.others):
             if callable(given.get(name)):

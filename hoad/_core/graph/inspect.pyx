@@ -31,6 +31,24 @@ def operand_avals(Graph graph, list operands):
     return [aval_of(operand_aval(graph, <int32_t>k)) for k in operands]
 
 
+def depends_on_inputs(Graph graph, int operand):
+    """Whether an operand depends on anything but constants."""
+    cdef int32_t n, k, at
+    cdef list stack = [operand]
+    cdef set seen = set()
+    cdef const int32_t* operands
+    while stack:
+        at = stack.pop()
+        if at < 0 or at in seen:
+            continue
+        seen.add(at)
+        operands = node_operands(graph, at, &n)
+        if n == 0:
+            return True
+        stack.extend([operands[k] for k in range(n)])
+    return False
+
+
 def are_strong(Graph graph, list operands):
     """Of each of these operands, linear in seeds: 1 if its zeros are strong, 2 if it is a constant of zeros, else 0."""
     return tuple([2 if <int32_t>k < 0 else int(graph.nodes[<int32_t>k].flags & F_STRONG != 0) for k in operands])

@@ -35,6 +35,7 @@ from hoad._core.graph.tape cimport (
     AbstractValue, Slot, aval_of, hold_aval, operand_aval, push_valued, release_aval,
 )
 from hoad._core.base.frame_globals import adopts, meets_kept
+from hoad._core.graph.inspect import depends_on_inputs
 
 from hoad._core.base.where cimport here
 
@@ -898,8 +899,8 @@ def as_plain_array(Array x, dtype=None, copy=None):
     made = METHODS["__as_objects__"](x, dtype)
     if made is not None:
         return made
-    if aval.dtype.kind in "biu" or node_now(x) < 0:    # has no derivative, and is guarded
-        made = np.array(guard_value(x), dtype)
+    if aval.dtype.kind in "biu" or not depends_on_inputs(x.graph, node_now(x)):
+        made = np.array(guard_value(x) if aval.dtype.kind in "biu" else valued(x), dtype)   # has no derivative
         made.flags.writeable = False        # what compiled code would write here would be lost
         return made
     if aval.ndim == 0 and aval.dtype.kind == "c":
