@@ -37,7 +37,6 @@ def outcome(row: Row, adopt: Any) -> tuple[str, str]:
         lines = str(failure).strip().splitlines() or [""]
         return "raises", f"{type(failure).__name__}: {lines[-1]}"
     try:
-        try:
         found = mistake(row, summed(plain), row.value, value, gradient)
     except hoad.TracedValueError:  # of an object that keeps traced values
         return "runs", "the plain function raises afterwards"

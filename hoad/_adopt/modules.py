@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
-from hoad._core.base.frame_globals import AdoptedModule, stand_in
+from hoad._core.base.frame_globals import AdoptedModule, found_for, stand_in
 
 
 def replace(original: ModuleType, others: list[tuple[Any, Any]]) -> None:
@@ -15,4 +15,5 @@ def replace(original: ModuleType, others: list[tuple[Any, Any]]) -> None:
     """
     for value, other in others:
         stand_in(value, other)
-    stand_in(original, AdoptedModule(original))
+    if found_for(original) is original:
+        stand_in(original, AdoptedModule(original))

@@ -138,7 +138,7 @@ class Function(NamedTuple):
 def _function_of(x: Any) -> Function | None:
     """The function of eigenvalues or singular values that x is item by item; None if it is none."""
     graph, node = graph_of(x), node_of(x)
-    found = _between(graph, node)
+    found = None if node < 0 else _between(graph, node)  # of a constant
     if found is None:
         return None
     source, between, is_one = found

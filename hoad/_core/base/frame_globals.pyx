@@ -74,6 +74,7 @@ cdef dict ADOPTED_GLOBALS = {}  # address of the globals of a module -> what is 
 cdef dict PLAIN_BUILTINS = vars(builtins)
 cdef dict BUILTINS = AdoptedBuiltins(PLAIN_BUILTINS)    # with the `__import__` of what is adopted
 cdef dict ORIGINALS = {}        # the other way round
+cdef list KEPT = []             # what was found before
 # Code of NumPy that makes arrays of what it is given, and that NumPy does not let be overridden.
 cdef frozenset OF_NUMPY = frozenset([np.asarray_chkfinite.__code__, *[
     x.__code__ for x in vars(np.vectorize).values() if isinstance(x, types.FunctionType)]])
@@ -98,6 +99,7 @@ cdef str SCIPYS = f"{os.sep}scipy{os.sep}"
 
 def stand_in(value, other):
     """Let adopted code find another value in the place of one."""
+    KEPT.append(STAND_INS.get(<size_t><PyObject*>value))    # ORIGINALS goes by its address
     STAND_INS[<size_t><PyObject*>value] = (value, other)
     ORIGINALS[<size_t><PyObject*>other] = value
 
