@@ -120,14 +120,8 @@ REPLAY = [
     "runtime.spectral",
     "runtime.workspace",
     "lower.cse",
-    "lower.fusion",
-    "lower.loop_codegen",
-    "lower.matmul_rewrite",
     "lower.passes",
     "lower.rewrite",
-    "lower.slp",
-    "lower.transpose_elimination",
-    "lower.vectorize",
     "taylor.series",
     "jit.bound_call",
     "jit.effects",
@@ -136,6 +130,7 @@ REPLAY = [
 ]
 ONCE = [
     "base.call_watch",
+    "base.frame_globals",
     "graph.serialize",
     "trace.errors",
     "record.guard_calibration",
