@@ -8,6 +8,7 @@ import gc
 import importlib
 import math
 import struct
+import subprocess
 import sys
 import threading
 import types
@@ -404,10 +405,19 @@ def test_a_block_is_entered_again() -> None:
             assert not is_adopted()
         assert is_adopted()
     assert not is_adopted()
-    thread = threading.Thread(target=lambda: hoad.adopting("".join(["left", " open"])).__enter__() and helper(0.4))
-    thread.start()
-    thread.join()
-    assert not is_adopted()
+
+
+def test_a_thread_may_end_within_a_block(tmp_path: Path) -> None:
+    """In a process of its own, whose frames all go by hoad from then on."""
+    code = (
+        "import math, threading, hoad\n"
+        "def enter():\n    hoad.adopting(''.join(['left', ' open'])).__enter__()\n    math.sin(0.4)\n"
+        "thread = threading.Thread(target=enter)\n"
+        "thread.start()\nthread.join()\n"
+        "print(hoad.grad(hoad.adopt(lambda x: math.sin(x)))(0.0), type(math.sin).__name__)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert done.stdout.split() == ["1.0", "builtin_function_or_method"]
 
 
 def deep(n: int) -> int:
