@@ -13,6 +13,9 @@ def meets_kept(frame: FrameType) -> bool: ...
 def writes_items(frame: FrameType) -> bool: ...
 def adopts() -> bool: ...
 
+class AdoptedBuiltins(dict[str, Any]):
+    """Python's builtin names, as they are now, with another `__import__`."""
+
 class AdoptedGlobals(dict[str, Any]):
     """The globals of a module as adopted code finds them; what that writes is written to the module."""
 

@@ -7,10 +7,10 @@ modules and classes stay as they are: only the frames of this thread see other v
 
 import builtins
 import dis
+import opcode
 import os
 import sys
 import types
-from opcode import opmap
 
 import numpy as np
 
@@ -66,6 +66,7 @@ cdef enum Treatment:
     WRITES              # adopted, and it assigns to globals
 
 cdef bint FRAMES_HOLD_FUNCTIONS = sys.version_info < (3, 14)    # whose globals are exchanged; or they hold the globals
+cdef dict opmap = opcode.opmap
 cdef Py_ssize_t EXTRA = PyUnstable_Eval_RequestCodeExtraIndex(NULL)
 # Value -> what is found in its place: (the value, which stays alive with it; the other), by the value's address.
 cdef dict STAND_INS = {}
@@ -209,8 +210,8 @@ cdef class AdoptedGlobals(dict):
     def __or__(self, other):
         return dict(self.original) | dict(other)
 
-    def get(self, name, default=None):
-        return self.original.get(name, default)
+    def get(self, key, default=None, /):
+        return self.original.get(key, default)
 
     def keys(self):
         return self.original.keys()
@@ -224,8 +225,8 @@ cdef class AdoptedGlobals(dict):
     def copy(self):
         return self.original.copy()
 
-    def setdefault(self, name, default=None):
-        return self.original.setdefault(name, default)
+    def setdefault(self, key, default=None, /):
+        return self.original.setdefault(key, default)
 
     def pop(self, *args):
         return self.original.pop(*args)
