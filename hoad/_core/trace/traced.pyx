@@ -899,6 +899,7 @@ def as_plain_array(Array x, dtype=None, copy=None):
     made = METHODS["__as_objects__"](x, dtype)
     if made is not None:
         return made
+    check_usable(x.graph)
     if aval.dtype.kind in "biu" or not depends_on_inputs(x.graph, node_now(x)):
         made = np.array(guard_value(x) if aval.dtype.kind in "biu" else valued(x), dtype)   # has no derivative
         made.flags.writeable = False        # what compiled code would write here would be lost
