@@ -186,8 +186,11 @@ define(sc.ive, _ive, kernel=ive_series)
 define(sc.k0e, lambda g, p, x: (g * slope_of_kve(0.0, x, n=1),), kernel=of_order(kve_series, 0))
 define(sc.k1e, lambda g, p, x: (g * slope_of_kve(1.0, x, n=1),), kernel=of_order(kve_series, 1))
 define(sc.kve, lambda g, p, v, x: (_order("kve"), g * slope_of_kve(v, x, n=1)), kernel=kve_series)
-vjp(slope_of_kve, lambda g, p, v, x, *, n: (_order("kve"), g * slope_of_kve(v, x, n=n + 1)))
-slope_of_kve.__hoad_primitive__.kernel = slope_of_kve_series  # type: ignore[attr-defined]
+define(
+    slope_of_kve,
+    lambda g, p, v, x, *, n: (_order("kve"), g * slope_of_kve(v, x, n=n + 1)),
+    kernel=slope_of_kve_series,
+)
 
 
 # ---- Hankel functions, and those that are scaled for complex arguments -----------------------------------------------

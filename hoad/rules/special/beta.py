@@ -13,8 +13,8 @@ import math
 
 import numpy as np
 
-from hoad.rules.registry import primitive, vjp
-from hoad.rules.special.define import define, sc
+from hoad.rules.registry import primitive
+from hoad.rules.special.define import define, sc, scaled, solved
 
 STEP = 0.04
 _ALONG = np.arange(-4.0, 1.72, STEP)
@@ -91,23 +91,23 @@ def slope_by_second(a, b, x):
         return beta_by_shapes(np.asarray(a, float), np.asarray(b, float), np.asarray(x, float), (0, 1))
 
 
-slope_by_first.__hoad_primitive__.expansion = lambda a, b, x: beta_by_shapes(a, b, x, (1, 0))  # type: ignore[attr-defined]
-slope_by_second.__hoad_primitive__.expansion = lambda a, b, x: beta_by_shapes(a, b, x, (0, 1))  # type: ignore[attr-defined]
-vjp(
+define(
     slope_by_first,
     lambda g, p, a, b, x: (
         g * beta_by_shapes(a, b, x, (2, 0)),
         g * beta_by_shapes(a, b, x, (1, 1)),
         g * (_log_first(a, b, x) * beta_density(a, b, x)),
     ),
+    expansion=lambda a, b, x: beta_by_shapes(a, b, x, (1, 0)),
 )
-vjp(
+define(
     slope_by_second,
     lambda g, p, a, b, x: (
         g * beta_by_shapes(a, b, x, (1, 1)),
         g * beta_by_shapes(a, b, x, (0, 2)),
         g * (_log_second(a, b, x) * beta_density(a, b, x)),
     ),
+    expansion=lambda a, b, x: beta_by_shapes(a, b, x, (0, 1)),
 )
 
 
@@ -124,14 +124,7 @@ def beta_slopes_of(a, b, x, rest):
     return np.where(swap, -second, first), np.where(swap, -first, second)
 
 
-def beta_inverse(g, a, b, x, sign=1.0):
-    """The adjoints where x solves Iₓ(a, b) = y; with -1, = 1 - y."""
-    first, second, density = beta_slopes(a, b, x)
-    g = g / density
-    return -(g * first), -(g * second), sign * g
-
-
-define(sc.betainc, lambda g, p, a, b, x: tuple(g * slope for slope in beta_slopes(a, b, x)))
-define(sc.betaincc, lambda g, p, a, b, x: tuple(-(g * slope) for slope in beta_slopes(a, b, x)))
-define(sc.betaincinv, lambda g, p, a, b, y: beta_inverse(g, a, b, p))
-define(sc.betainccinv, lambda g, p, a, b, y: beta_inverse(g, a, b, p, -1.0))
+define(sc.betainc, lambda g, p, a, b, x: scaled(g, beta_slopes(a, b, x)))
+define(sc.betaincc, lambda g, p, a, b, x: scaled(-g, beta_slopes(a, b, x)))
+define(sc.betaincinv, lambda g, p, a, b, y: solved(g, beta_slopes(a, b, p)))
+define(sc.betainccinv, lambda g, p, a, b, y: solved(g, beta_slopes(a, b, p), -1.0))

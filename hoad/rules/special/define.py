@@ -34,8 +34,8 @@ def define(
 
     Parameters
     ----------
-    function : ufunc
-        One of `sc`.
+    function : ufunc or callable
+        One of `sc`, or a primitive that a family has made.
     rule : callable
         As for `vjp`.
     name : str, optional
@@ -72,6 +72,17 @@ def _of_complex(name: str, infer: Any) -> Callable[..., Any]:
         return infer(params, *operands)
 
     return checked
+
+
+def scaled(g, slopes):
+    """The adjoints of the operands of a function with these slopes."""
+    return tuple(g * slope for slope in slopes)
+
+
+def solved(g, slopes, sign=1.0):
+    """The adjoints where the last operand of a function with these slopes is solved for; it is y, or 1 - y with -1."""
+    g = g / slopes[-1]
+    return (*[-(g * slope) for slope in slopes[:-1]], sign * g)
 
 
 def unknown(name, parameter, known="its last argument"):

@@ -17,10 +17,10 @@ import math
 import numpy as np
 
 from hoad.rules.special.beta import beta_density, beta_slopes_of
-from hoad.rules.special.define import define, sc, unknown
+from hoad.rules.special.define import define, sc, scaled, solved, unknown
 from hoad.rules.special.elementary import power_slope
 from hoad.rules.special.error_functions import ROOT_2, ROOT_2PI
-from hoad.rules.special.gamma import gamma_density, gamma_inverse, slope_by_shape
+from hoad.rules.special.gamma import gamma_density, gamma_slopes, slope_by_shape
 
 # ---- the binomial, negative binomial and Poisson distributions, in their probability or mean -------------------------
 
@@ -87,24 +87,14 @@ def _t_slopes(df, t):
     return 0.25 * np.sign(t) * second - 0.5 * density * (t / df), density
 
 
-def _scaled(g, slopes):
-    return tuple(g * slope for slope in slopes)
-
-
-def _solved(g, slopes, sign=1.0):
-    """The adjoints of the last argument where the function, with these slopes, is y; with -1, 1 - y."""
-    g = g / slopes[-1]
-    return (*[-(g * slope) for slope in slopes[:-1]], sign * g)
-
-
-define(sc.chdtr, lambda g, p, v, x: _scaled(g, _chi_square_slopes(v, x)))
-define(sc.chdtrc, lambda g, p, v, x: _scaled(-g, _chi_square_slopes(v, x)))
-define(sc.chdtri, lambda g, p, v, y: _solved(g, _chi_square_slopes(v, p), -1.0))
-define(sc.fdtr, lambda g, p, dfn, dfd, x: _scaled(g, _f_slopes(dfn, dfd, x)))
-define(sc.fdtrc, lambda g, p, dfn, dfd, x: _scaled(-g, _f_slopes(dfn, dfd, x)))
-define(sc.fdtri, lambda g, p, dfn, dfd, y: _solved(g, _f_slopes(dfn, dfd, p)))
-define(sc.stdtr, lambda g, p, df, t: _scaled(g, _t_slopes(df, t)))
-define(sc.stdtrit, lambda g, p, df, y: _solved(g, _t_slopes(df, p)))
+define(sc.chdtr, lambda g, p, v, x: scaled(g, _chi_square_slopes(v, x)))
+define(sc.chdtrc, lambda g, p, v, x: scaled(-g, _chi_square_slopes(v, x)))
+define(sc.chdtri, lambda g, p, v, y: solved(g, _chi_square_slopes(v, p), -1.0))
+define(sc.fdtr, lambda g, p, dfn, dfd, x: scaled(g, _f_slopes(dfn, dfd, x)))
+define(sc.fdtrc, lambda g, p, dfn, dfd, x: scaled(-g, _f_slopes(dfn, dfd, x)))
+define(sc.fdtri, lambda g, p, dfn, dfd, y: solved(g, _f_slopes(dfn, dfd, p)))
+define(sc.stdtr, lambda g, p, df, t: scaled(g, _t_slopes(df, t)))
+define(sc.stdtrit, lambda g, p, df, y: solved(g, _t_slopes(df, p)))
 
 
 def _gamma_rate(sign):
@@ -122,12 +112,12 @@ define(sc.gdtrc, _gamma_rate(-1.0))
 
 
 def _gdtria(g, p, y, b, x):
-    by_shape, by_y = gamma_inverse(g / x, b, p * x)
+    by_shape, by_y = solved(g / x, gamma_slopes(b, p * x))
     return by_y, by_shape, -(g * (p / x))
 
 
 def _gdtrix(g, p, a, b, y):
-    by_shape, by_y = gamma_inverse(g / a, b, a * p)
+    by_shape, by_y = solved(g / a, gamma_slopes(b, a * p))
     return -(g * (p / a)), by_shape, by_y
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from hoad._core.kernels.ufuncs import strong_multiply
 from hoad._numpy.complex import is_complex
-from hoad.rules.registry import primitive, vjp
+from hoad.rules.registry import primitive
 from hoad.rules.special.define import define, sc
 
 # log t in the trapezoidal rule; the poles lie π from the real axis, or nearer to it for complex arguments
@@ -120,10 +120,8 @@ def _legendre(g, p, phi, m, *, a, b):
     return g * by_phi, g * (b * legendre(phi, m, a=a + 1, b=b + 1.0))
 
 
-vjp(carlson, _carlson)
-vjp(legendre, _legendre)
-carlson.__hoad_primitive__.expansion = carlson_expansion  # type: ignore[attr-defined]
-legendre.__hoad_primitive__.expansion = legendre_expansion  # type: ignore[attr-defined]
+define(carlson, _carlson, expansion=carlson_expansion)
+define(legendre, _legendre, expansion=legendre_expansion)
 
 
 # ---- rules -----------------------------------------------------------------------------------------------------------

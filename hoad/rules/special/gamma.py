@@ -17,8 +17,8 @@ import numpy as np
 
 from hoad._core.trace.traced import is_traced
 from hoad._numpy.complex import is_complex
-from hoad.rules.registry import primitive, vjp
-from hoad.rules.special.define import define, sc
+from hoad.rules.registry import primitive
+from hoad.rules.special.define import define, sc, scaled, solved
 
 HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
 LOG_PI = math.log(math.pi)
@@ -241,10 +241,10 @@ def slope_of_zeta(s, q):
         return zeta_by_order(np.asarray(s, float), np.asarray(q, float), 1)
 
 
-slope_of_zeta.__hoad_primitive__.expansion = lambda s, q: zeta_by_order(s, q, 1)  # type: ignore[attr-defined]
-vjp(
+define(
     slope_of_zeta,
     lambda g, p, s, q: (g * zeta_by_order(s, q, 2), -(g * (sc.zeta(s + 1.0, q) + s * slope_of_zeta(s + 1.0, q)))),
+    expansion=lambda s, q: zeta_by_order(s, q, 1),
 )
 define(
     sc._ufuncs._zeta,
@@ -311,21 +311,19 @@ def slope_by_shape(a, x):
         return by_shape(np.asarray(a, float), np.asarray(x, float), 1)
 
 
-slope_by_shape.__hoad_primitive__.expansion = lambda a, x: by_shape(a, x, 1)  # type: ignore[attr-defined]
-vjp(
+define(
     slope_by_shape,
     lambda g, p, a, x: (g * by_shape(a, x, 2), g * ((np.log(x) - sc.psi(a)) * gamma_density(a, x))),
+    expansion=lambda a, x: by_shape(a, x, 1),
 )
 
 
-
-def gamma_inverse(g, a, x, sign=1.0):
-    """The adjoints where x solves P(a, x) = y; with -1, = 1 - y."""
-    g = g / gamma_density(a, x)
-    return -(g * slope_by_shape(a, x)), sign * g
+def gamma_slopes(a, x):
+    """Those of P(a, x) by a and x."""
+    return slope_by_shape(a, x), gamma_density(a, x)
 
 
-define(sc.gammainc, lambda g, p, a, x: (g * slope_by_shape(a, x), g * gamma_density(a, x)))
-define(sc.gammaincc, lambda g, p, a, x: (-(g * slope_by_shape(a, x)), -(g * gamma_density(a, x))))
-define(sc.gammaincinv, lambda g, p, a, y: gamma_inverse(g, a, p))
-define(sc.gammainccinv, lambda g, p, a, y: gamma_inverse(g, a, p, -1.0))
+define(sc.gammainc, lambda g, p, a, x: scaled(g, gamma_slopes(a, x)))
+define(sc.gammaincc, lambda g, p, a, x: scaled(-g, gamma_slopes(a, x)))
+define(sc.gammaincinv, lambda g, p, a, y: solved(g, gamma_slopes(a, p)))
+define(sc.gammainccinv, lambda g, p, a, y: solved(g, gamma_slopes(a, p), -1.0))

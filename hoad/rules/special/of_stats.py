@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from hoad.rules.special.beta import beta_density, beta_inverse, beta_slopes
-from hoad.rules.special.define import define, sc, unknown
+from hoad.rules.special.beta import beta_density, beta_slopes
+from hoad.rules.special.define import define, sc, solved, unknown
 
 
 def _beta_pdf(g, p, x, a, b):
@@ -21,7 +21,7 @@ def _beta_pdf(g, p, x, a, b):
 
 
 def _beta_ppf(g, p, q, a, b):
-    first, second, by_q = beta_inverse(g, a, b, p)
+    first, second, by_q = solved(g, beta_slopes(a, b, p))
     return by_q, first, second
 
 
