@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from _adopt.packages import ROWS, Row, mistake, summed
 
-WAYS = {"as it is": lambda f: f, "adopted": getattr(hoad, "adopt", lambda f: f)}
+WAYS = {"as it is": lambda f: f, "adopted": hoad.adopt}
 
 
 def outcome(row: Row, adopt: Any) -> tuple[str, str]:

@@ -43,7 +43,7 @@ Equations
     implicit         roots, fixed points, minima, linear systems by any solver
     ode              solutions of differential equations
 Functions of SciPy
-    scipy            hoad.scipy.linalg, with the names of scipy.linalg
+    scipy            hoad.scipy.linalg, optimize, stats and others, with SciPy's names
 Programs
     record           a function as a program: a list of tapes
     gradient         the program with one more tape, its gradient

@@ -18,6 +18,7 @@ from hoad._core.trace.context import running
 from hoad._core.trace.traced import BOXING, FUNCTIONS, MAKERS, Scalar, is_traced, representing_as
 from hoad._core.trace.views import as_written_to
 from hoad._numpy.creation import started
+from hoad._numpy.registry import as_traced
 
 # Of what they are given.
 OF_ITEMS = (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray, np.require, np.fromiter)
@@ -32,17 +33,6 @@ OF_SEVERAL = frozenset(
 CLASSES = (np.float64, np.float32, np.complex128, np.int64, np.int32, np.bool_)
 
 
-def traced_in(x: Any) -> Any:
-    """The first traced value in nested lists and tuples, or None."""
-    if is_traced(x):
-        return x
-    if isinstance(x, (list, tuple)):
-        return next((found for item in x if (found := traced_in(item)) is not None), None)
-    if isinstance(x, np.ndarray) and x.dtype == object:
-        return traced_in(x.ravel().tolist())
-    return None
-
-
 def _of_items(function: Any) -> Callable[..., Any]:
     """A function like `np.asarray`, of nested lists of numbers and traced values, too."""
     maker = MAKERS[function]
@@ -53,7 +43,7 @@ def _of_items(function: Any) -> Callable[..., Any]:
         of_objects = kwargs.get("dtype", args[1] if len(args) > 1 else None) in (object, "O")
         if kwargs.get("like") is None and not of_objects and holds_traced(x):
             kwargs.pop("like", None)
-            return maker(traced_in(x), *args, **kwargs)
+            return maker(running(), *args, **kwargs)
         made = function(*args, **kwargs)
         return _written_to(made, sys._getframe(1)) if function is np.array else made
 
@@ -68,7 +58,7 @@ def _to_be_filled(function: Any, always: bool) -> Callable[..., Any]:
         fill_value = kwargs.get("fill_value", args[1] if len(args) > 1 else None)
         if function is np.full and holds_traced(fill_value):
             kwargs.pop("like", None)
-            return MAKERS[np.full](traced_in(fill_value), *args, **kwargs)
+            return MAKERS[np.full](running(), *args, **kwargs)
         if function is np.full_like and holds_traced(fill_value):
             return FUNCTIONS[np.full_like](*args, **kwargs)
         made = function(*args, **kwargs)
@@ -99,8 +89,7 @@ def _of_arrays(function: Any) -> Callable[..., Any]:
 
 def _as_array(x: Any) -> Any:
     """Nested lists with traced values in them as an array; others as they are."""
-    like = traced_in(x)
-    return x if like is None else np.asarray(x, like=like)
+    return as_traced(x) if holds_traced(x) else x
 
 
 def _beside(function: Any) -> Callable[..., Any]:

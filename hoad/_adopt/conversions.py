@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from hoad._core.base.frame_globals import (
+    AdoptedModule,
     Apart,
     adopts,
     call_instead,
@@ -52,14 +53,14 @@ def as_complex(x: Any = 0.0, y: Any = 0.0) -> Any:
     return number_of(x + 1j * y, 0j)
 
 
-def as_int(x: Any) -> int:
-    """The integer part of a traced value, guarded: it has no derivative, and Python decides by it."""
+def as_int(x: Any, convert: Callable[..., Any] = int, recorded: Callable[..., Any] = np.trunc) -> int:
+    """An integer made of a traced value, guarded: it has no derivative, and Python decides by it."""
     x = number_of(x, 0.0)
     if x.dtype.kind in "iu":
         return int(x.__index__())
-    whole = int(plain_value(x))
-    if not np.trunc(x) == whole:
-        raise ValueError(f"int() of {plain_value(x)} ({here()}).")
+    whole: int = convert(float(plain_value(x)))
+    if not recorded(x) == whole:
+        raise ValueError(f"{convert.__name__}() of {plain_value(x)} ({here()}).")
     return whole
 
 
@@ -67,10 +68,7 @@ def as_int(x: Any) -> int:
 def rounded(number: Any, ndigits: int | None = None) -> Any:
     if not is_traced(number) or ndigits is not None:
         return round(number, ndigits)
-    whole = round(float(plain_value(number)))
-    if not np.rint(number) == whole:
-        raise ValueError(f"round() of {plain_value(number)} ({here()}).")
-    return whole
+    return as_int(number, round, np.rint)
 
 
 def class_of(*args: Any, **kwargs: Any) -> Any:
@@ -94,12 +92,8 @@ def imported(
         return __import__(name, space, scope, names or (), level)
     with Apart():
         module: ModuleType = found_for(__import__(name, space, scope, names or (), level))
-    found = {x: found_for(getattr(module, x)) for x in names or () if hasattr(module, x)}
-    if all(other is getattr(module, x) for x, other in found.items()):
-        return module
-    made = ModuleType(module.__name__)
-    made.__dict__.update(vars(module) | found)
-    return made
+    held = [getattr(module, x) for x in names or () if hasattr(module, x)]
+    return module if all(found_for(x) is x for x in held) else AdoptedModule(module)
 
 
 def declare() -> None:

@@ -14,10 +14,10 @@ from hoad._core.kernels import ufuncs
 from hoad._core.ops.plan import broadcast_shapes
 from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.coerce import holds_traced
-from hoad._core.trace.traced import Scalar, is_traced
+from hoad._core.trace.traced import is_traced
 from hoad._numpy.creation import concatenate, stack
 from hoad._numpy.indexing import along_axis, getitem, where, whole
-from hoad._numpy.registry import Axis, as_traced, implements, normal_axes, normal_axis, only_defaults
+from hoad._numpy.registry import Axis, as_traced, decided, implements, normal_axes, normal_axis, only_defaults
 from hoad._numpy.shape import atleast_1d, atleast_2d, atleast_3d, broadcast_to, moveaxis, ravel, reshape, swapaxes
 from hoad._numpy.shape import copy as copied
 from hoad._ops import primitives as prim
@@ -45,7 +45,7 @@ def _plain(name: str, option: Any) -> Any:
             f"np.{name} takes shapes and places that are not traced ({here()}). Use hoad.value(n) where a plain number "
             "is meant."
         )
-    return np.asarray(bool(made) if isinstance(made, Scalar) else made)
+    return np.asarray(decided(made))
 
 
 def _flat_or(x: Any, axis: int | None) -> tuple[Any, int]:

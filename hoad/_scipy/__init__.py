@@ -1,5 +1,10 @@
 """Functions of SciPy on traced values."""
 
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
 # The parts of SciPy, each with the files here that have its functions, and register them when they are imported.
 FILES = {
     "scipy.linalg": (
@@ -30,3 +35,11 @@ FILES = {
     "scipy.special": ("nodes",),
     "scipy.spatial.distance": ("distances",),
 }
+
+
+def implemented(part: str) -> dict[Any, Any]:
+    """The table from functions of SciPy's to hoad's, with those of a part of SciPy in it."""
+    for file in FILES.get(part, ()):
+        importlib.import_module(f"hoad._scipy.{file}")
+    table: dict[Any, Any] = importlib.import_module("hoad._scipy.registry").IMPLEMENTED
+    return table

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from hoad._adopt.adopt import adopt, adopting
-from hoad._scipy import FILES
+from hoad._scipy import implemented
 
 
 class Adopted:
@@ -52,11 +52,8 @@ def finder(part: str) -> Callable[[str], Any]:
         if isinstance(original, ModuleType):
             known = importlib.util.find_spec(f"hoad.{original.__name__}")
             return original if known is None else importlib.import_module(known.name)
-        for file in FILES.get(part, ()):
-            importlib.import_module(f"hoad._scipy.{file}")
-        table = importlib.import_module("hoad._scipy.registry").IMPLEMENTED
         try:
-            return table[original]
+            return implemented(part)[original]
         except (KeyError, TypeError):  # or something that has no hash, as an array
             return _adopted(original)
 

@@ -260,9 +260,9 @@ def test_operations_of_degrees_are_bounded() -> None:
     assert names.count("coefficients of scipy.special.iv") <= 66
 
 
-# Tables with an entry for each of few keys: results of an operation (64 at most), routines of LAPACK, rules for two
-# numbers of nodes, and none; and Bernoulli's numbers, each of which takes all before it.
-FEW_KEYS = {"declare", "solver", "bernoulli", "_eigensolver", "kronrod"}
+# Tables with an entry for each of few keys: results of an operation (64 at most), rules for two numbers of nodes, and
+# none; and Bernoulli's numbers, each of which takes all before it.
+FEW_KEYS = {"declare", "solver", "bernoulli", "kronrod"}
 
 
 def caches() -> Iterator[Any]:

@@ -387,7 +387,7 @@ cdef void prepare(FramePlaces* places) noexcept:
     """Show a frame the globals that adopted code finds."""
     try:
         show(places)
-    except RecursionError:      # no room for a lookup: there is none for the frame, which raises it
+    except RecursionError:      # the frame itself is too deep, too, and raises it
         pass
 
 
