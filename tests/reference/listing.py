@@ -158,7 +158,7 @@ def of_program(program: hoad.Program) -> Listing:
     place: dict[int, Operand] = {}
 
     def placed(operand: int) -> Operand:
-        return place[operand] if operand >= 0 else Constant(const_value(program[0]._graph, operand))
+        return place[operand] if operand >= 0 else Constant(const_value(program[-1]._graph, operand))
 
     for tape in program:
         for i in range(tape._start, tape._end):

@@ -28,7 +28,7 @@ cdef object read_only(object value):
 
 def operand_avals(Graph graph, list operands):
     """The abstract values of operands."""
-    return [aval_of(operand_aval(graph, <int32_t>k)) for k in operands]
+    return [aval_of(operand_aval(graph, require_operand(graph, k))) for k in operands]
 
 
 def depends_on_inputs(Graph graph, int operand):
@@ -56,7 +56,14 @@ def are_strong(Graph graph, list operands):
 
 def const_value(Graph graph, int operand):
     """The value of a constant operand, for reading."""
-    return read_only(graph.value_of(operand))
+    return read_only(graph.value_of(require_operand(graph, operand)))
+
+
+cdef int32_t require_operand(Graph graph, int operand) except? -1:
+    """The operand, which is a node or a constant of this graph."""
+    if not -graph.n_consts <= operand < graph.size:
+        raise IndexError(f"operand {operand} of a graph with {graph.size} nodes and {graph.n_consts} constants")
+    return operand
 
 
 def callees(Graph graph, int end):

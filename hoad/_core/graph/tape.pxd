@@ -170,6 +170,7 @@ cdef class Graph:
     cdef readonly bint valued
     cdef public bint is_guarded      # what leaves it as a plain number is guarded, as it is replayed by itself
     cdef public bint has_raised      # an operation raised, which a replay elsewhere would not
+    cdef bint is_extended        # a new tape is growing on it
     cdef bint has_objects        # some slot holds an ndarray
     cdef bint has_truths         # some constant is a boolean
     cdef Scope* scopes

@@ -435,9 +435,6 @@ def inline(Graph source, list outputs, list inputs, list values):
     return [wrap(graph, <int32_t>x) if <int32_t>x >= 0 else np.copy(graph.value_of(x))[()] for x in operands]
 
 
-cdef set BUSY = set()       # graphs that are being extended
-
-
 cdef class Extension:
     """A new tape growing on a sealed one."""
 
@@ -449,11 +446,10 @@ cdef class Extension:
 
     def __init__(self, Graph graph, int end, int guards, bint simplify=True, bint apart=False):
         # A graph grows in place for the first tape on a beginning; a second one gets a copy of the beginning.
-        if graph.size == end and id(graph) not in BUSY and not apart:
+        if graph.size == end and not graph.is_extended and not apart:
             self.graph = graph
         else:
             self.graph = graph.fork(end, guards)
-        BUSY.add(id(self.graph))
         self.graph.enter()
         self.before = self.graph.scope
         self.graph.leave()
@@ -461,6 +457,7 @@ cdef class Extension:
         self.simplify = simplify
         self.builder = Builder(self.graph, simplify=simplify, thorough=True)
         self.graph.notes_start = end
+        self.graph.is_extended = True
 
     @property
     def size(self):
@@ -491,7 +488,7 @@ cdef class Extension:
         if failure is not None:
             self.graph.rewind(self.before)
             self.graph.drop_notes()
-        BUSY.discard(id(self.graph))
+        self.graph.is_extended = False
 
     def input(self, aval, bint strong=False):
         """A new input of this abstract value; `strong` if its zeros mean no dependence."""

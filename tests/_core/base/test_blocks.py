@@ -132,6 +132,25 @@ def test_each_block_is_refused(name: str) -> None:
     assert blocks_held() <= before, f"{blocks_held() - before} of {ahead} refused blocks left another behind"
 
 
+def test_after_a_refused_block_a_derivative_still_grows_on_its_function() -> None:
+    """It copies the function's nodes only where another derivative grows on them, or has."""
+    ahead = 1
+    while True:
+        program = hoad.record(numbers, X)
+        refuse_block(ahead)
+        try:
+            derivative = hoad.gradient(program)
+            break
+        except MemoryError:
+            ahead += 1
+        finally:
+            refuse_block(0)
+        derivative = hoad.gradient(program)
+        assert derivative[1]._graph is program[0]._graph, f"block {ahead}"
+    assert ahead > 3
+    assert hoad.gradient(program)[1]._graph is not program[0]._graph
+
+
 # An allocator in place of Python's raw one. It refuses one piece, counted among those that our modules ask for: NumPy
 # does not survive each refusal.
 HOOK = r"""

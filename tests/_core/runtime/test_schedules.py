@@ -47,6 +47,14 @@ def test_values_and_gradients(shape: str, program: list[Step], n: int) -> None:
     require_same(hoad.gradient(tapes), other)
 
 
+def test_a_second_derivative_on_the_same_function() -> None:
+    """It grows on a copy, which has constants that the function's own graph has not."""
+    x, other = points(17)
+    tapes = hoad.record(lambda x: np.sum(np.sin(x * x)), x)
+    for seed in (2.5, 0.3, -7.0):
+        require_same(hoad.gradient(tapes, seed=seed), other)
+
+
 @pytest.mark.parametrize("shape", ["windowed", "arrays", "mixed"])
 @given(steps, st.sampled_from((17, 130, 513)))
 @settings(max_examples=10)
