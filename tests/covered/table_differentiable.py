@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from _numpy.by_pairs import right
 from covered.rows import Kind, Row
 from numpy.lib.stride_tricks import sliding_window_view
 
@@ -33,7 +34,7 @@ def of(name: str, cases: dict[str, tuple[Function, Any]], **facts: Any) -> Itera
 
 def of_ufunc(name: str, x: Any, reduces: bool = True, **facts: Any) -> Iterator[Row]:
     """Rows of the methods of a ufunc of two operands."""
-    u = getattr(np, name)
+    u = right(name)
     cases: dict[str, Function] = {
         "reduce": lambda x: u.reduce(x, axis=1),
         "reduce, keepdims": lambda x: u.reduce(x, axis=0, keepdims=True),
@@ -76,11 +77,8 @@ ROWS = [
     *of_ufunc("logaddexp2", M, analytic=False),
     *of_ufunc("power", PM, exact=False),
     *of_ufunc("float_power", PM, exact=False),
-    *[
-        row
-        for name in ("maximum", "minimum", "fmax", "fmin", "hypot", "arctan2")
-        for row in of_ufunc(name, M, analytic=False)
-    ],
+    *[row for name in ("maximum", "minimum", "fmax", "fmin", "hypot") for row in of_ufunc(name, M, analytic=False)],
+    *of_ufunc("arctan2", M, analytic=False, exact=False),
     *[row for name in ("fmod", "remainder") for row in of_ufunc(name, PM + MORE, analytic=False)],
     *of_ufunc("copysign", M, analytic=False),
     Row("numpy.add.at", D, lambda x: _at(np.add, x), V),
