@@ -41,6 +41,7 @@ def diagonal_view(x: Any, groups: Sequence[Sequence[int]]) -> Any:
 # ---- einsum ---------------------------------------------------------------------------------------------------------
 
 
+@functools.lru_cache(maxsize=256)
 def _letters(text: str) -> Subscripts:
     """'a...b' as numbers."""
     text = text.replace(" ", "")
@@ -155,7 +156,7 @@ def _summed(x: Any, subscripts: Subscripts, keep: set[int]) -> tuple[Any, Subscr
 
 def _arranged(x: Any, subscripts: Subscripts, order: Sequence[int]) -> Any:
     """Axes in the order of `order`."""
-    return transpose(x, [subscripts.index(s) for s in order])
+    return x if tuple(order) == subscripts else transpose(x, [subscripts.index(s) for s in order])
 
 
 def _product(
@@ -223,7 +224,7 @@ def einsum(
     kind = np.result_type(*[x.dtype for x in parts])
     sizes = _sizes(inputs, parts)
     counted = np.dtype(np.intp) if kind.kind == "b" else kind  # a sum of booleans says whether any product is true
-    terms = [_without_repeats(x.astype(counted), s, sizes) for x, s in zip(parts, inputs, strict=True)]
+    terms = [_without_repeats(x.astype(counted, copy=False), s, sizes) for x, s in zip(parts, inputs, strict=True)]
     for step in _steps(terms, output, optimize):
         chosen = [terms[k] for k in step]
         terms = [term for k, term in enumerate(terms) if k not in step]
@@ -261,7 +262,9 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     kept = [*[s for s in symbols if s not in others], *[s for s in others if s >= a.ndim]]
     sizes = {**dict(zip(others, b.shape, strict=True)), **dict(zip(symbols, a.shape, strict=True))}
     dtype = np.result_type(a.dtype, b.dtype)
-    found, subscripts = _product(a.astype(dtype), tuple(symbols), b.astype(dtype), tuple(others), set(kept), sizes)
+    found, subscripts = _product(
+        a.astype(dtype, copy=False), tuple(symbols), b.astype(dtype, copy=False), tuple(others), set(kept), sizes
+    )
     return _arranged(found, subscripts, kept)
 
 

@@ -81,14 +81,18 @@ def concatenate(
         parts, axis = [ravel(x) for x in parts], 0
     ndim = parts[0].ndim
     (axis,) = normal_axes(axis, ndim)
+    before, after = parts[0].shape[:axis], parts[0].shape[axis + 1 :]
     for x in parts:
-        rest = x.shape[:axis] + x.shape[axis + 1 :]
-        if x.ndim != ndim or rest != parts[0].shape[:axis] + parts[0].shape[axis + 1 :]:
+        shape = x.shape
+        if len(shape) != ndim or shape[:axis] != before or shape[axis + 1 :] != after:
             raise ShapeError(f"cannot concatenate shapes {[p.shape for p in parts]} along axis {axis} ({here()}).")
-    dtype = np.result_type(*[x.dtype for x in parts]) if dtype is None else np.dtype(dtype)
-    if not all(np.can_cast(x.dtype, dtype, casting) for x in parts):  # type: ignore[arg-type]
-        raise TypeError(f"np.concatenate cannot cast its arrays to {dtype} by the rule {casting!r} ({here()}).")
-    return apply_primitive(prim.JOIN, (axis,), *[x.astype(dtype) for x in parts])
+    dtypes = {x.dtype for x in parts}
+    found = np.result_type(*dtypes) if dtype is None else np.dtype(dtype)
+    if dtypes != {found}:
+        if not all(np.can_cast(kind, found, casting) for kind in dtypes):  # type: ignore[arg-type]
+            raise TypeError(f"np.concatenate cannot cast its arrays to {found} by the rule {casting!r} ({here()}).")
+        parts = [x.astype(found) for x in parts]
+    return apply_primitive(prim.JOIN, (axis,), *parts)
 
 
 @implements(np.stack)

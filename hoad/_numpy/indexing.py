@@ -11,10 +11,23 @@ from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.errors import not_writable
 from hoad._core.trace.traced import Array, Scalar, guard_value, is_traced
-from hoad._core.trace.views import as_written, check_writable, is_settled, places, read, shadow, view_of, write
+from hoad._core.trace.views import (
+    as_written,
+    at_basic_index,
+    check_writable,
+    is_settled,
+    places,
+    read,
+    shadow,
+    view_of,
+    write,
+    write_at_basic_index,
+)
 from hoad._numpy.registry import as_traced, decided, implements
 from hoad._numpy.shape import broadcast_to
 from hoad._ops import primitives as prim
+
+FEW = 4096  # items of an array whose places are listed to find those at an index
 
 
 def _is_integer(k: Any) -> bool:
@@ -35,9 +48,19 @@ def _open(full: tuple[Any, ...]) -> tuple[Any, ...]:
     return full if any(k is Ellipsis for k in full) else (*full, ...)
 
 
+def _is_of_places(index: Any) -> bool:
+    """Whether an index is one plain array of integers or booleans."""
+    return type(index) is np.ndarray and index.ndim > 0 and index.dtype.kind in "iub"
+
+
 @implements(method="__getitem__")
 def getitem(x: Any, index: Any) -> Any:
     """Basic indices give views, unless an array is among them; others gather, and those that are traced stay live."""
+    if type(x) is Array:
+        if (found := at_basic_index(x, index)) is not None:
+            return found
+        if _is_of_places(index) and x.size <= FEW:
+            return read(x, places(x)[index])
     full = index if isinstance(index, tuple) else (index,)
     if isinstance(x, Scalar):
         return _new_axes(x, full)
@@ -94,9 +117,14 @@ def _advanced(x: Any, full: tuple[Any, ...]) -> Any:
 @implements(method="__setitem__")
 def setitem(x: Any, index: Any, value: Any) -> None:
     """Written where NumPy would write it: O(1) nodes, whatever the index."""
-    full = index if isinstance(index, tuple) else (index,)
     if not isinstance(x, Array):
         raise not_writable()
+    if write_at_basic_index(x, index, value):
+        return
+    if _is_of_places(index):
+        write(x, places(x)[index], value)
+        return
+    full = index if isinstance(index, tuple) else (index,)
     if _is_basic(full):
         write(x, shadow(x)[_open(full)], value)
         return
@@ -143,9 +171,9 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     if x is None or y is None:
         raise ValueError("either both or neither of x and y should be given")
     condition = as_traced(condition)
-    if condition.dtype != bool:
+    if condition.dtype.kind != "b":
         condition = np.not_equal(condition, 0)
-    if not any(is_traced(v) for v in (condition, x, y)):
+    if not (is_traced(condition) or is_traced(x) or is_traced(y)):
         return np.where(condition, *[v if _is_weak(v) else as_traced(v) for v in (x, y)])
     return ufuncs.select(condition, x if _is_weak(x) else as_traced(x), y)
 

@@ -11,9 +11,8 @@ import numpy as np
 from hoad._core.base.where import here
 from hoad._core.graph.inspect import const_value
 from hoad._core.graph.tape import Graph
-from hoad._core.trace.coerce import as_numbers, holds_traced
 from hoad._core.trace.traced import FUNCTIONS, METHODS, Array, guard_value, is_traced, traced_node
-from hoad._core.trace.views import as_number
+from hoad._core.trace.views import as_traced as as_traced  # for all that import this module
 from hoad.errors import NoRuleError
 
 Axis = int | Sequence[int] | None
@@ -40,18 +39,6 @@ def implements(*functions: Callable[..., Any], method: str | None = None) -> Cal
         return implementation
 
     return register
-
-
-def as_traced(x: Any) -> Any:
-    """Traced values and plain arrays as they are; sequences that hold traced values packed into one array.
-
-    An array of no dimensions becomes the number in it, as in NumPy's functions.
-    """
-    if is_traced(x):
-        return as_number(x)
-    if holds_traced(x):
-        return METHODS["__pack__"](x)
-    return as_numbers(x)
 
 
 def operand_at(graph: Graph, k: int) -> Any:

@@ -23,6 +23,8 @@ Implementation = Callable[..., Any]
 BROADCAST = "several items of a broadcast array are one item, so that nothing is written to it"
 DIAGONAL = "a diagonal of an array is not written to, as in NumPy; use np.fill_diagonal"
 
+IN_TURN = {np.reshape, np.ravel, np.expand_dims, np.squeeze}  # whose items are those of the array, in turn
+
 # Whether reshape can be asked not to copy, as from NumPy 2.1 on.
 _ASKS = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
 
@@ -81,6 +83,8 @@ def _einsum(value: Implementation) -> Implementation:
     """A transposed array, or one of its diagonals, is a view in einsum too."""
 
     def implementation(*operands: Any, **options: Any) -> Any:
+        if len(operands) > 3 or (len(operands) == 3 and isinstance(operands[0], str)):  # of several arrays
+            return value(*operands, **options)
         inputs, output, parts = normal_subscripts(operands)
         if len(parts) > 1 or not set(inputs[0]) <= set(output) or not isinstance(parts[0], Array):
             return value(*operands, **options)
@@ -148,7 +152,7 @@ def _table() -> list[tuple[Any, Implementation, str | None, str | None]]:
 
 def _declare_views() -> None:
     for function, look, method, sealed in _table():
-        view = seen(value := FUNCTIONS[function], look, sealed)
+        view = seen(value := FUNCTIONS[function], look, sealed, in_turn=function in IN_TURN)
         implements(function, method=method)(_apart(view, value) if function is np.ravel else view)
     for function in (np.atleast_1d, np.atleast_2d, np.atleast_3d):
         implements(function)(_of_each(FUNCTIONS[function], function))

@@ -96,8 +96,12 @@ cpdef object as_numbers(object x):
     """A plain value as an array of numbers; raises for anything that holds others."""
     if isinstance(x, np.ndarray):
         check_class(x)
-    is_fraction = isinstance(x, numbers.Rational) and not isinstance(x, numbers.Integral)
-    made = np.asarray(float(x) if is_fraction else x)
+        made = np.asarray(x)
+    elif type(x) is float or type(x) is int:        # which `numbers` would take long to say
+        made = np.asarray(x)
+    else:
+        is_fraction = isinstance(x, numbers.Rational) and not isinstance(x, numbers.Integral)
+        made = np.asarray(float(x) if is_fraction else x)
     if made.dtype.kind in "biufc":
         return made
     if made.dtype == object:

@@ -8,6 +8,8 @@ gathered; so that a write, and a read, take a few nodes however many items they 
 
 import numpy as np
 
+from libc.string cimport memcmp
+
 cimport numpy as cnp
 
 from hoad._core.trace.writes cimport (
@@ -18,7 +20,7 @@ from hoad._core.trace.errors cimport check_same, check_usable
 from hoad._core.graph.primitive cimport primitive_of
 from hoad._core.graph.tape cimport (
     AVAL_BOOL, AVAL_FLOAT, OP_BROADCAST_TO, OP_COMPLEX, OP_CONCATENATE, OP_GATHER, OP_GETITEM, OP_IMAG, OP_PUT, OP_REAL,
-    OP_RESHAPE, ZERO, Graph, aval_of, int32_t, int64_t, intern_aval,
+    OP_RESHAPE, ZERO, Graph, aval_of, int32_t, int64_t, intern_aval, is_plain_float64,
 )
 from hoad._core.trace.traced cimport (
     Array, Scalar, Traced, buffer_of, check_own, connect_writes, item_of, new_array, node_now, wrap,
@@ -37,6 +39,7 @@ from hoad.errors import DTypeError, ShapeError, TracedValueError
 cnp.import_array()
 
 cdef type ndarray = np.ndarray
+cdef tuple SEQUENCES = (list, tuple, np.ndarray)
 
 cdef enum:
     OFTEN = 4       # times as much: when a value is taken apart first
@@ -113,13 +116,16 @@ cdef Array seen_at(Array x, cnp.ndarray view, str part, object dtype, object val
     return made
 
 
-def seen(value, look, str sealed=None):
-    """The implementation `value` as one that gives views: `look` makes them of a shadow, None where NumPy copies."""
+def seen(value, look, str sealed=None, bint in_turn=False):
+    """The implementation `value` as one that gives views: `look` makes them of a shadow, None where NumPy copies.
+
+    What a view that has its items in turn holds is told by the view alone, and cheaper.
+    """
 
     def implementation(x, *args, **kwargs):
         if type(x) is not Array:
             return value(x, *args, **kwargs)
-        found = value(x, *args, **kwargs) if is_settled(x) else None
+        found = value(x, *args, **kwargs) if not in_turn and is_settled(x) else None
         view = look(shadow(x), *args, **kwargs)
         if type(view) is ndarray:
             return view_of(x, view, found, sealed)
@@ -149,12 +155,24 @@ def as_written_to(x):
     return made
 
 
-def as_number(x):
+cpdef object as_number(object x):
     """A traced value, with a Scalar for an array of float64 and no dimensions."""
     if type(x) is Array and (<Array>x).aval == AVAL_FLOAT:
         check_usable((<Array>x).graph)
         return wrap((<Array>x).graph, node_now(<Array>x))
     return x
+
+
+def as_traced(x):
+    """Traced values and plain arrays as they are; sequences that hold traced values packed into one array.
+
+    An array of no dimensions becomes the number in it, as in NumPy's functions.
+    """
+    if isinstance(x, Traced):
+        return as_number(x)
+    if isinstance(x, SEQUENCES) and holds_traced(x):
+        return METHODS["__pack__"](x)
+    return as_numbers(x)
 
 
 cpdef Array copy_of(Array x):
@@ -179,7 +197,11 @@ def constant_like(x, value):
 
 cdef bint is_blank(cnp.ndarray value):
     """Whether all is 0.0, and nothing -0.0."""
-    return value.dtype == np.float64 and not np.any(value) and not np.any(np.signbit(value))
+    cdef const char* bytes_of = cnp.PyArray_BYTES(value)
+    cdef int64_t n = cnp.PyArray_NBYTES(value)
+    if not is_plain_float64(value):
+        return False
+    return n == 0 or bytes_of[0] == 0 and memcmp(bytes_of, bytes_of + 1, n - 1) == 0
 
 
 # ---- reading --------------------------------------------------------------------------------------------------------
@@ -223,12 +245,42 @@ cdef object content_at(Buffer buffer, cnp.ndarray view):
     if shape == () and aval_of(buffer.aval).is_float64 and aval_of(buffer.aval).ndim:
         return item_of(buffer.graph, buffer.node, place_at(view, 0))
     if not is_shadow(view):
-        return apply_primitive(primitive_of(OP_GATHER), None, content, np.ascontiguousarray(view))
+        return apply_primitive(primitive_of(OP_GATHER), None, content,
+                               wrap(buffer.graph, buffer.graph.const_object(np.ascontiguousarray(view))))
     if not in_order(view) or cnp.PyArray_SIZE(view) != buffer.size:
         return apply_primitive(primitive_of(OP_GETITEM), (shape, strides_of(view), start_of(view)), content)
     if shape == aval_of(buffer.aval).shape:
         return content
     return apply_primitive(primitive_of(OP_RESHAPE), (shape,), content)
+
+
+cdef cnp.ndarray shadow_at(Array x, tuple index):
+    """The shadow at an index of integers, slices and new axes, of no dimensions too; None for any other index."""
+    cdef bint is_open = False
+    for k in index:
+        if k is Ellipsis:
+            is_open = True
+        elif not (type(k) is slice or type(k) is int or k is None):
+            return None
+    return shadow(x)[index if is_open else index + (Ellipsis,)]
+
+
+def at_basic_index(Array x, index):
+    """What lies at integers, slices and new axes: a view, or one item as a value; None for any other index."""
+    cdef tuple full = index if type(index) is tuple else (index,)
+    cdef cnp.ndarray view = shadow_at(x, full)
+    if view is None:
+        return None
+    return view_of(x, view) if cnp.PyArray_NDIM(view) or Ellipsis in full else read(x, view)
+
+
+def write_at_basic_index(Array x, index, value):
+    """Write to what lies at integers, slices and new axes; False for any other index."""
+    cdef cnp.ndarray view = shadow_at(x, index if type(index) is tuple else (index,))
+    if view is None:
+        return False
+    write(x, view, value)
+    return True
 
 
 def read(Array x, cnp.ndarray view):
