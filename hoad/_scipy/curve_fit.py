@@ -60,7 +60,7 @@ def _result(found: Any, given: Given, x: Any, f: Function) -> Any:
     return (x, pcov, *others)
 
 
-def _check(solver: Solver, found: Any, given: Given) -> None:
+def _check(solver: Solver, found: Any, given: Given, f: Function) -> None:
     options = given["options"]
     bounds = options.get("bounds")
     if options.get("loss", "linear") != "linear" or options.get("nan_policy") == "omit":

@@ -5,18 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.optimize
+import scipy.optimize as so
 
+from hoad._numpy.registry import as_traced
+from hoad._scipy.bounds import Ends, check_bounds, ends_of, free_or_held
 from hoad._scipy.solutions import Function, Given, Solver, at_rest, declare, first, number, refusal, vector
-
-CLOSE = 1e-8  # how near to a bound, by its size, a solution lies on it
 
 NOTES = """\
 Notes
 -----
 The function may use traced values around it, and args may be traced. The solver is called with plain numbers, and its
 result is differentiated by the implicit function theorem, as `hoad.implicit` does. So derivatives are as accurate as
-the solution is: set the tolerances by that. By where the solver starts they are 0.
+the solution is: set the tolerances by that. By where the solver starts they are 0. An unknown that a bound of `minimize`
+or `least_squares` holds stays there, and moves with a traced bound.
 
 Cost: the solver, once; the function is recorded once for each branch that it takes. A derivative takes the Jacobian of
 the equation, and one linear solve for each sweep."""
@@ -30,8 +31,12 @@ def _fixed(f: Function, given: Given) -> Function:
     return lambda x: vector(x) - vector(f(x))
 
 
-def _minimum(f: Function, given: Given) -> Function:
+def _slope(f: Function, given: Given) -> Function:
     return at_rest(first(f, given, "jac"))
+
+
+def _minimum(f: Function, given: Given) -> Function:
+    return free_or_held(_slope(f, given), ends_of(given.get("bounds")))
 
 
 # ---- results --------------------------------------------------------------------------------------------------------
@@ -45,7 +50,7 @@ def _put_first(found: Any, given: Given, x: Any, f: Function) -> Any:
     """x, alone or with what else SciPy returned."""
     if not isinstance(found, tuple):
         return x
-    if isinstance(found[1], scipy.optimize.RootResults):
+    if isinstance(found[1], so.RootResults):
         found[1].root = x
     return (x, *found[1:])
 
@@ -70,7 +75,7 @@ def _put_minimum(found: Any, given: Given, x: Any, f: Function) -> Any:
 # ---- checks ---------------------------------------------------------------------------------------------------------
 
 
-def _check_pair(solver: Solver, found: Any, given: Given) -> None:
+def _check_pair(solver: Solver, found: Any, given: Given, f: Function) -> None:
     if isinstance(found, tuple):
         state = found[1]
         if not np.all(getattr(state, "converged", True)) or (
@@ -79,38 +84,27 @@ def _check_pair(solver: Solver, found: Any, given: Given) -> None:
             raise refusal(solver, "the solver did not converge.")
 
 
-def _check_scalar(solver: Solver, found: Any, given: Given) -> None:
+def _check_scalar(solver: Solver, found: Any, given: Given, f: Function) -> None:
     if not found.converged:
         raise refusal(solver, f"the solver did not converge: {found.flag}.")
 
 
-def _check_success(solver: Solver, found: Any, given: Given) -> None:
+def _check_success(solver: Solver, found: Any, given: Given, f: Function) -> None:
     if not found.success:
         raise refusal(solver, f"the solver did not converge: {found.message}")
 
 
-def _bounds_of(given: Given) -> tuple[Any, Any] | None:
-    bounds = given.get("bounds")
-    if bounds is None:
-        return None
-    if isinstance(bounds, scipy.optimize.Bounds):
-        return bounds.lb, bounds.ub
-    low, high = zip(*bounds, strict=True)
-    return [-np.inf if x is None else x for x in low], [np.inf if x is None else x for x in high]
-
-
-def check_inside(solver: Solver, x: Any, bounds: tuple[Any, Any] | None, margin: Any = None) -> None:
-    for bound in bounds or ():
+def check_inside(solver: Solver, x: Any, bounds: tuple[Any, Any], margin: Any) -> None:
+    for bound in bounds:
         limit = np.asarray(bound, float)
-        near = CLOSE * np.maximum(1.0, abs(limit)) if margin is None else margin
-        if np.any(np.isfinite(limit) & (abs(np.asarray(x) - limit) <= near)):
+        if np.any(np.isfinite(limit) & (abs(np.asarray(x) - limit) <= margin)):
             raise refusal(
                 solver,
                 "the solution lies on a bound, which keeps it where it is. Leave out the bound, or fix the unknown.",
             )
 
 
-def _check_minimum(solver: Solver, found: Any, given: Given) -> None:
+def _check_minimum(solver: Solver, found: Any, given: Given, f: Function) -> None:
     constraints = given.get("constraints")
     if constraints is not None and not (isinstance(constraints, (tuple, list)) and not constraints):
         raise refusal(
@@ -118,25 +112,19 @@ def _check_minimum(solver: Solver, found: Any, given: Given) -> None:
             "the solution of a problem with constraints is not that of an equation of its gradient alone. Solve for "
             "the unknowns and multipliers by hoad.implicit.root.",
         )
-    check_inside(solver, found.x, _bounds_of(given))
+    check_bounds(solver, found.x, _slope(f, given), float(found.fun), ends_of(given.get("bounds")))
     slope = getattr(found, "jac", None)
     flat = slope is not None and np.max(abs(np.asarray(slope)), initial=0.0) <= 1e-5 * max(1.0, abs(float(found.fun)))
     if not found.success and not flat:
         raise refusal(solver, f"the solver did not converge: {found.message}")
 
 
-def _check_line(solver: Solver, found: Any, given: Given) -> None:
-    _check_success(solver, found, given)
+def _check_line(solver: Solver, found: Any, given: Given, f: Function) -> None:
+    _check_success(solver, found, given, f)
     bounds = given.get("bounds")
     if bounds is not None:
         low, high = map(float, bounds)
         check_inside(solver, found.x, (low, high), 1e-4 * (high - low))
-
-
-def _check_squares(solver: Solver, found: Any, given: Given) -> None:
-    _check_success(solver, found, given)
-    if np.any(found.active_mask):
-        check_inside(solver, found.x, (found.x, found.x))
 
 
 # ---- least squares --------------------------------------------------------------------------------------------------
@@ -163,15 +151,28 @@ def _put_squares(found: Any, given: Given, x: Any, f: Function) -> Any:
     return found
 
 
-def _check_loss(solver: Solver, found: Any, given: Given) -> None:
+def _ends_of_squares(given: Given) -> Ends | None:
+    bounds = given.get("bounds")
+    return (
+        ends_of(bounds)
+        if isinstance(bounds, so.Bounds) or bounds is None
+        else (as_traced(bounds[0]), as_traced(bounds[1]))
+    )
+
+
+def _least(f: Function, given: Given) -> Function:
+    return free_or_held(at_rest(_cost(f, given)), _ends_of_squares(given))
+
+
+def _check_squares(solver: Solver, found: Any, given: Given, f: Function) -> None:
     if callable(given.get("loss")):
         raise refusal(solver, "of a loss function, only values are known. Name one of SciPy's, or use hoad.implicit.")
-    _check_squares(solver, found, given)
+    _check_success(solver, found, given, f)
+    check_bounds(solver, found.x, at_rest(_cost(f, given)), float(found.cost), _ends_of_squares(given))
 
 
 # ---- the solvers ----------------------------------------------------------------------------------------------------
 
-so = scipy.optimize
 for _f in (so.brentq, so.brenth, so.bisect, so.ridder, so.toms748):
     declare(
         Solver(_f, "f", (), _root, lambda found, given: _first_of(found), _put_first, _check_pair),
@@ -240,7 +241,7 @@ for _solver, _summary in (
             so.minimize_scalar,
             "fun",
             (),
-            _minimum,
+            _slope,
             lambda found, given: found.x,
             _put_minimum,
             _check_line,
@@ -252,10 +253,10 @@ for _solver, _summary in (
             so.least_squares,
             "fun",
             ("jac",),
-            lambda f, given: at_rest(_cost(f, given)),
+            _least,
             lambda found, given: found.x,
             _put_squares,
-            _check_loss,
+            _check_squares,
         ),
         "A minimum of a sum of squares, or of losses; `x`, `fun` and `cost` of what it returns are traced.",
     ),

@@ -36,7 +36,7 @@ class Solver:
     equation: Callable[[Function, Given], Function]  # of the function: what is 0 at the solution
     solution: Callable[[Any, Given], Any]  # in what SciPy returns
     result: Callable[[Any, Given, Any, Function], Any]  # what SciPy returned, with a traced solution
-    check: Callable[[Solver, Any, Given], None]  # that there is a derivative
+    check: Callable[[Solver, Any, Given, Function], None]  # that there is a derivative
 
 
 def vector(x: Any) -> Any:
@@ -80,7 +80,7 @@ def solution(solver: Solver, args: Any, kwargs: Any) -> Any:
         return found
     branch = branches[solver.function].at(around.known, x)
     assert branch is not None
-    solver.check(solver, found, now)
+    solver.check(solver, found, now, functools.partial(branch, around.known))
     try:
         return traced_solution(solver, around, branch, run, (found, x))
     finally:  # a replay has its own numbers, and must not keep these alive
@@ -138,7 +138,7 @@ def traced_solution(
             return [known[0][1]]
         found, now, again = run(list(numbers))
         program.evaluate(np.reshape(np.asarray(again), (-1,)), *numbers)  # raises where it takes another branch
-        solver.check(solver, found, now)
+        solver.check(solver, found, now, functools.partial(branch, numbers))
         return [again]
 
     root = Root(unknown, program, solve, None, place_of(solver.original))
@@ -162,7 +162,7 @@ def declare(solver: Solver, summary: str, notes: str) -> None:
 
 RAISES = """\
 NoRuleError
-    If the solver did not converge, or the solution lies on a bound.
+    If the solver did not converge, or it is not certain whether a bound holds the solution.
 numpy.linalg.LinAlgError
     If the derivative of the equation is singular there."""
 

@@ -15,10 +15,21 @@ from hoad._scipy import implemented
 
 
 class Adopted:
-    """A class of SciPy's, or an object of one, whose methods take traced values."""
+    """A class of SciPy's, or an object of one, whose methods take traced values.
+
+    Where SciPy asks, it is what it stands for: a class, or an object of one.
+    """
 
     def __init__(self, original: Any) -> None:
         self._original = original
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        return type(self._original)
+
+    @property
+    def __bases__(self) -> Any:
+        return (self._original,)  # which `issubclass` goes through
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         made = adopt(self._original)(*args, **kwargs)

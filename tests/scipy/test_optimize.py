@@ -15,7 +15,7 @@ from _scipy.orders import assert_orders  # noqa: E402
 
 import hoad  # noqa: E402
 from hoad.errors import GuardError, NoRuleError  # noqa: E402
-from hoad.scipy import optimize  # noqa: E402
+from hoad.scipy import integrate, optimize  # noqa: E402
 
 X = np.linspace(0.0, 2.0, 9)
 Y = 1.5 * np.exp(-0.75 * X) + 0.01 * np.sin(9.0 * X)
@@ -134,6 +134,41 @@ ROWS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], float]] = {
         mp.sqrt,
         1e-6,
     ),
+    **{
+        f"minimize, on a bound, {method}": (
+            lambda p, method=method: optimize.minimize(
+                lambda z: (z[0] - p - 1.0) ** 2 + (z[1] - p * p * z[0]) ** 2,
+                [0.5, 0.5],
+                method=method,
+                jac=lambda z: np.array(
+                    [2 * (z[0] - p - 1.0) - 2 * p * p * (z[1] - p * p * z[0]), 2 * (z[1] - p * p * z[0])]
+                ),
+                bounds=[(0.0, 1.0), (None, 9.0)],
+                tol=1e-14,
+            ).x[1],
+            lambda p: p**2,
+            1e-6,
+        )
+        for method in ("TNC", "SLSQP")
+    },
+    "minimize, a traced bound": (
+        lambda p: optimize.minimize(
+            lambda z: (z[0] - 99.0) ** 2 + (z[1] - z[0]) ** 2, [0.5, 0.5], bounds=[(0.0, p**2), (0.0, None)], tol=1e-14
+        ).x[1],
+        lambda p: p**2,
+        1e-6,
+    ),
+    "minimize, between equal bounds": (
+        lambda p: optimize.minimize(
+            lambda z: (z[0] - 99.0) ** 2 + (z[1] - p * z[0]) ** 2,
+            [2.0, 0.5],
+            bounds=optimize.Bounds([2, 0], [2, 9]),
+            method="SLSQP",
+            tol=1e-14,
+        ).x[1],
+        lambda p: 2 * p,
+        1e-6,
+    ),
     "minimize_scalar": (lambda p: optimize.minimize_scalar(lambda z: (z - p * p) ** 2 + p).x, lambda p: p**2, 1e-6),
     "minimize_scalar, bounded": (
         lambda p: optimize.minimize_scalar(lambda z: (z - p * p) ** 2 + p, bounds=(0.0, 9.0)).fun,
@@ -145,6 +180,20 @@ ROWS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], float]] = {
         lambda p: (p + 4 * p**2) / 5,
         1e-8,
     ),
+    **{
+        f"least_squares, on a bound, {method}": (
+            lambda p, method=method: optimize.least_squares(
+                lambda z: np.stack([z[0] - p - 1.0, z[1] - p * p * z[0]]),
+                [0.5, 0.5],
+                bounds=([0.0, 0.0], [1.0, 9.0]),
+                method=method,
+                **SQUARES,
+            ).x[1],
+            lambda p: p**2,
+            1e-6,
+        )
+        for method in ("trf", "dogbox")
+    },
     "least_squares, cost": (
         lambda p: optimize.least_squares(misfit, np.ones(2), args=(p,), **SQUARES).cost,
         lambda p: (p - p**2) ** 2 * 2 / 5,
@@ -239,9 +288,12 @@ def test_what_depends_on_nothing_traced_is_scipys() -> None:
 @pytest.mark.parametrize(
     ("call", "why"),
     [
-        (lambda p: so.minimize(lambda z: (z[0] - p) ** 2, [0.5], bounds=[(0.0, 1.0)]).x[0], "on a bound"),
+        (lambda p: so.minimize(lambda z: (z[0] - p) ** 2, [0.5], bounds=[(0.0, 1.5)]).x[0], "does not hold it"),
         (lambda p: so.minimize_scalar(lambda z: (z - p) ** 2, bounds=(0.0, 1.0)).x, "on a bound"),
-        (lambda p: so.least_squares(lambda z: z - p, [0.5], bounds=(0.0, 1.0)).x[0], "on a bound"),
+        (
+            lambda p: so.least_squares(lambda z: z - p, [0.5], bounds=(0.0, 1.5), method="dogbox").x[0],
+            "does not hold it",
+        ),
         (lambda p: so.curve_fit(lambda x, a: a * x, X, p * X, bounds=(0.0, 1.0))[0][0], "on a bound"),
         (
             lambda p: so.minimize(
@@ -262,14 +314,40 @@ def test_what_cannot_be_says_why(call: Callable[[Any], Any], why: str) -> None:
         hoad.grad(hoad.adopt(call))(1.5)
 
 
+def test_a_solver_that_stops_early_is_not_believed() -> None:
+    """L-BFGS-B with slopes by differences gives up far from the minimum here, and calls it a success."""
+
+    def f(p: Any) -> Any:
+        return optimize.minimize(
+            lambda z: (z[0] - p - 1.0) ** 2 + (z[1] - p * p * z[0]) ** 2,
+            [0.5, 0.5],
+            bounds=[(0.0, 1.0), (None, 9.0)],
+            tol=1e-14,
+        ).x[1]
+
+    with pytest.raises(NoRuleError, match="an unknown that no bound holds"):
+        hoad.grad(f)(1.75)
+
+
+def test_objects_of_scipys_classes_are_taken_for_what_they_are() -> None:
+    bounds = optimize.Bounds([0.0], [1.0])
+    assert isinstance(bounds, so.Bounds)
+    assert optimize.minimize(lambda z: (z[0] - 3.0) ** 2, [0.5], bounds=bounds).x == [1.0]
+    for method in (integrate.RK45, integrate.DOP853):
+        assert issubclass(method, pytest.importorskip("scipy.integrate").OdeSolver)
+        found = integrate.solve_ivp(lambda t, y: -y, (0.0, 1.0), [1.0], method=method, rtol=1e-9, atol=1e-12)
+        assert found.y[0, -1] == pytest.approx(np.exp(-1.0), rel=1e-8)
+
+
 def test_a_bound_met_in_a_replay() -> None:
     def f(p: Any) -> Any:
         return optimize.minimize(lambda z: (z[0] - p) ** 2, [0.5], bounds=[(0.0, 1.0)]).x[0]
 
     jitted = hoad.jit(hoad.grad(f))
-    assert jitted(0.75) == pytest.approx(1.0)
-    with pytest.raises(NoRuleError, match="on a bound"):
-        jitted(2.0)
+    for p, wanted in ((0.75, 1.0), (2.0, 0.0), (0.5, 1.0), (-1.0, 0.0)):
+        assert jitted(p) == pytest.approx(wanted)
+    with pytest.raises(NoRuleError, match="does not hold it"):
+        jitted(1.0)
 
 
 def test_errors_are_scipys() -> None:
