@@ -32,6 +32,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("hoad/_inspect", "hoad/_symbolic", "hoad/_scipy", "hoad/check", "hoad/ode"),
     ("hoad/_adopt",),
     ("hoad/scipy",),
+    ("hoad/_public.py",),
     ("hoad/__init__.py",),
     ("hoad/_demo",),
     ("hoad/_cli",),
