@@ -108,6 +108,8 @@ def __getattr__(name: str) -> object:
     """A module, or a public name, when it is first asked for; with the first of these names come all, to stay."""
     if name in _MODULES:
         return _importlib.import_module(f"hoad.{name}")
+    if name == "explain":  # which few ask for
+        return _importlib.import_module("hoad._inspect.explain").explain
     if name == "__all__" or not name.startswith("_"):
         public = vars(_importlib.import_module("hoad._public"))
         globals().update({key: public[key] for key in ("__all__", *public["__all__"]) if key in public})

@@ -19,7 +19,6 @@ from hoad._drivers.tensors import derivative_tensor, partials, unpack_tensor
 from hoad._drivers.values import stop_gradient, value
 from hoad._drivers.vmap import vmap
 from hoad._inspect import debug_nans
-from hoad._inspect.explain import explain
 from hoad._jit.jit import jit
 from hoad._program.address import Address, get_include
 from hoad._program.program import Program
@@ -52,6 +51,7 @@ from hoad.rules.registry import defvjp, primitive
 
 if TYPE_CHECKING:  # `hoad.__getattr__` imports each when it is asked for
     from hoad import check, implicit, ode
+    from hoad._inspect.explain import explain
 
 __all__ = [
     "Address",
