@@ -94,6 +94,7 @@ array([2., 4.])
 """
 
 import importlib as _importlib
+import sys as _sys
 
 import numpy as _numpy  # noqa: F401  (first: it loads faster than from within a compiled module)
 
@@ -122,3 +123,7 @@ def __dir__() -> list[str]:
     """The public names, and those that every module has."""
     public = _importlib.import_module("hoad._public").__all__
     return sorted({*public, *(name for name in globals() if name.startswith("__") and name.endswith("__"))})
+
+
+if _sys.modules.pop("hoad._public", None) is not None:  # hoad is reloaded, and so are the names that it has
+    __getattr__("__all__")

@@ -76,7 +76,7 @@ print("all" if sorted(name.removeprefix("hoad.") for name in found) == sorted(na
     assert run(code) == "all"
 
 
-def sines(x: float) -> float:
+def sines(x: np.ndarray) -> float:
     return np.sum(np.sin(x))
 
 
@@ -95,6 +95,24 @@ def test_pickles_come_before_any_name(what: object, use: str) -> None:
     """Another process may read one and import nothing of hoad by itself."""
     read = f"import pickle, numpy as np; x = pickle.loads({pickle.dumps(what)!r}); "
     assert run(f"{read} print({use})") == run(f"import hoad; hoad.grad; {read} print({use})")
+
+
+def test_jit_finds_what_a_function_reads_of_hoad() -> None:
+    """In a process where the function travels to, and asks hoad for its first name, too."""
+    code = """
+import pickle, hoad
+def doubled(x):
+    return hoad.value(2.0) * x
+jitted = pickle.loads({pickled!r})(doubled)
+jitted(1.0)
+print(jitted.report(1.0))
+"""
+    assert "hoad.value" in run(code.format(pickled=pickle.dumps(hoad.jit)))
+
+
+def test_reloaded_names_are_new() -> None:
+    code = "import importlib, hoad; importlib.reload(importlib.import_module(hoad.grad.__module__)); old = hoad.grad; "
+    assert run(f"{code} importlib.reload(hoad); print(hoad.grad is old)") == "False"
 
 
 def test_types_are_those_of_the_names() -> None:
