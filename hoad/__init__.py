@@ -94,150 +94,36 @@ array([2., 4.])
 """
 
 import importlib as _importlib
-import typing as _typing
+import sys as _sys
 
 import numpy as _numpy  # noqa: F401  (first: it loads faster than from within a compiled module)
 
-from hoad import rules
-from hoad._adopt.adopt import adopt, adopting
-from hoad._display import formats as _formats
-from hoad._drivers.checkpoint import checkpoint, checkpointed_loop
-from hoad._drivers.custom import custom_vjp
-from hoad._drivers.dense import DensePlan, dense_plan
-from hoad._drivers.derivative import derivative, derivatives
-from hoad._drivers.gradient import grad, value_and_grad
-from hoad._drivers.hessian import hessian
-from hoad._drivers.jacobian import jacobian
-from hoad._drivers.laplacian import biharmonic, directional_derivative, hessian_diagonal, laplacian
-from hoad._drivers.products import hvp, jvp, linearize, vhp, vjp
-from hoad._drivers.scan import fori_loop, scan, while_loop
-from hoad._drivers.taylor import taylor
-from hoad._drivers.tensors import derivative_tensor, partials, unpack_tensor
-from hoad._drivers.values import stop_gradient, value
-from hoad._drivers.vmap import vmap
-from hoad._inspect import debug_nans
-from hoad._jit.jit import jit
-from hoad._program.address import Address, get_include
-from hoad._program.program import Program
-from hoad._program.record import record
-from hoad._program.tape import Constant, Tape, TapeNode
-from hoad._pytree.containers import register_container
-from hoad._pytree.ravel import ravel
-from hoad._series import TaylorSeries
-from hoad._symbolic.expression import Expression, symbols
-from hoad._transform.adjoint import gradient
-from hoad._transform.checkpoint_schedule import checkpoint_schedule
-from hoad._transform.tangent import tangent
-from hoad.errors import (
-    ArgumentError,
-    CheckError,
-    DomainError,
-    DTypeError,
-    ExecutorError,
-    GuardError,
-    HoadError,
-    JitWarning,
-    NanError,
-    NoMethodError,
-    NoRuleError,
-    RuleError,
-    ShapeError,
-    TracedValueError,
-)
-from hoad.rules.registry import defvjp, primitive
-
-if _typing.TYPE_CHECKING:
-    from hoad import check, implicit, ode
-    from hoad import scipy as scipy
-    from hoad._inspect.explain import explain
-
-Program._display = _formats  # how programs are shown; a higher layer
+from hoad import _core  # noqa: F401  (where it is not built, the error should come here)
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "Address",
-    "ArgumentError",
-    "CheckError",
-    "Constant",
-    "DTypeError",
-    "DensePlan",
-    "DomainError",
-    "ExecutorError",
-    "Expression",
-    "GuardError",
-    "HoadError",
-    "JitWarning",
-    "NanError",
-    "NoMethodError",
-    "NoRuleError",
-    "Program",
-    "RuleError",
-    "ShapeError",
-    "Tape",
-    "TapeNode",
-    "TaylorSeries",
-    "TracedValueError",
-    "adopt",
-    "adopting",
-    "biharmonic",
-    "check",
-    "checkpoint",
-    "checkpoint_schedule",
-    "checkpointed_loop",
-    "custom_vjp",
-    "debug_nans",
-    "defvjp",
-    "dense_plan",
-    "derivative",
-    "derivative_tensor",
-    "derivatives",
-    "directional_derivative",
-    "explain",
-    "fori_loop",
-    "get_include",
-    "grad",
-    "gradient",
-    "hessian",
-    "hessian_diagonal",
-    "hvp",
-    "implicit",
-    "jacobian",
-    "jit",
-    "jvp",
-    "laplacian",
-    "linearize",
-    "ode",
-    "partials",
-    "primitive",
-    "ravel",
-    "record",
-    "register_container",
-    "rules",
-    "scan",
-    "stop_gradient",
-    "symbols",
-    "tangent",
-    "taylor",
-    "unpack_tensor",
-    "value",
-    "value_and_grad",
-    "vhp",
-    "vjp",
-    "vmap",
-    "while_loop",
-]
-
-_LATER = ("check", "implicit", "ode", "scipy")  # modules imported when first asked for, as is that of explain
+_MODULES = ("check", "errors", "implicit", "ode", "rules", "scipy")
 
 
-def __getattr__(name: str) -> _typing.Any:
-    if name in _LATER:
+def __getattr__(name: str) -> object:
+    """A module, or a public name, when it is first asked for; with the first of these names come all, to stay."""
+    if name in _MODULES:
         return _importlib.import_module(f"hoad.{name}")
-    if name == "explain":
+    if name == "explain":  # which few ask for
         return _importlib.import_module("hoad._inspect.explain").explain
+    if name == "__all__" or not name.startswith("_"):
+        public = vars(_importlib.import_module("hoad._public"))
+        globals().update({key: public[key] for key in ("__all__", *public["__all__"]) if key in public})
+        if name in globals():
+            return globals()[name]
     raise AttributeError(f"module 'hoad' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *(name for name in globals() if name.startswith("__") and name.endswith("__"))})
+    """The public names, and those that every module has."""
+    public = _importlib.import_module("hoad._public").__all__
+    return sorted({*public, *(name for name in globals() if name.startswith("__") and name.endswith("__"))})
+
+
+if _sys.modules.pop("hoad._public", None) is not None:  # hoad is reloaded, and so are the names that it has
+    __getattr__("__all__")

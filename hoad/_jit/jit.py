@@ -140,6 +140,7 @@ def jit(
     every: Any = guard
     if not isinstance(every, int) or every < 0:
         raise ArgumentError(f"jit takes guard as True, False, or a number of replays, not {guard!r}.")
+    sys.modules["hoad"].__all__  # noqa: B018  (with it all names of hoad are there, for what f reads of them to be found)
     jitted = Jitted(f, _Driver(f, argnums, argnames, threads, keep_zeros, int(guard)))
     functools.update_wrapper(jitted, f, updated=())
     return jitted

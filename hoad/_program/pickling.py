@@ -196,6 +196,7 @@ def load(data: dict[str, Any]) -> tuple[Any, list[tuple[Any, ...]]]:
             f"this program was pickled by another version of hoad (format {found!r}; here it is {FORMAT}). Record and "
             "pickle it with this one."
         )
+    importlib.import_module("hoad._transform")  # declares operations; a process may read a program before all else
     graph = graph_from(data["graph"], find)
     windows: list[tuple[Any, ...]] = data["windows"]
     if type(windows) is not list or not windows:

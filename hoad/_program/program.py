@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Callable, Iterable
-from typing import Any, ClassVar, NoReturn, Protocol, SupportsIndex, overload
+from typing import Any, ClassVar, NoReturn, Protocol, SupportsIndex, cast, overload
 
 import numpy as np
 
@@ -29,7 +30,7 @@ from hoad.errors import ArgumentError, DTypeError, ShapeError, TracedValueError,
 
 
 class Display(Protocol):
-    """How programs are shown, by a layer above this one."""
+    """How programs are shown, by `hoad._display.formats`."""
 
     def table(self, program: Program, format: str, rows: int | None, ascii: bool) -> str: ...
     def records(self, program: Program, lines: bool) -> list[dict[str, Any]]: ...
@@ -71,7 +72,6 @@ class Program(list[Tape], Callee):
         self._executable: Executable | None = None  # the program made ready to be called
         self._takes_containers = False  # whether its arguments are taken apart, once it is ready
 
-    _display: ClassVar[Display]
     _find_sensitivities: ClassVar[Callable[[Program, list[int] | None, Any, Any], list[Any]]]
     _derived: ClassVar[Any]
     _with_strong: ClassVar[Any]
@@ -377,6 +377,11 @@ class Program(list[Tape], Callee):
         return dict(enumerate(Program._find_sensitivities(self, None, seed, at), 1))
 
     # ---- to be read
+
+    @property
+    def _display(self) -> Display:
+        """A layer above this one, imported when a program is first shown."""
+        return cast(Display, importlib.import_module("hoad._display.formats"))
 
     def inner(self, node: int) -> Program:
         """The program that a `call` node runs, with the values at the operands of that call.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,8 @@ from hoad._program.trace import call_traced, is_number, outputs
 from hoad._pytree.arguments import check_function
 from hoad._pytree.containers import Forms, leaves_of, regrouped
 from hoad.errors import TracedValueError
+
+importlib.import_module("hoad._transform")  # a layer above, with all rules: a pickle may name `record` before all else
 
 
 def record(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Program:

@@ -35,7 +35,10 @@ def output_of(code: str) -> str:
 
 
 def test_hoad_is_imported_without_it() -> None:
-    code = "import sys, hoad; print(*(name for name in sys.modules if name.startswith(('scipy', 'hoad.scipy'))))"
+    code = (
+        "import sys, hoad; hoad.grad\n"
+        "print(*(name for name in sys.modules if name.startswith(('scipy', 'hoad.scipy'))))"
+    )
     assert output_of(code) == ""
 
 

@@ -32,6 +32,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("hoad/_inspect", "hoad/_symbolic", "hoad/_scipy", "hoad/check", "hoad/ode"),
     ("hoad/_adopt",),
     ("hoad/scipy",),
+    ("hoad/_public.py",),
     ("hoad/__init__.py",),
     ("hoad/_demo",),
     ("hoad/_cli",),
@@ -218,9 +219,9 @@ def test_numpy_is_all_that_importing_needs(path: Path) -> None:
     assert not wrong, "\n".join(wrong)
 
 
-def test_importing_hoad_imports_nothing_optional() -> None:
+def test_public_names_import_nothing_optional() -> None:
     optional = ["dask", "graphviz", "matplotlib", "rich", "scipy", "tqdm"]
-    code = f"import sys, hoad; print(*(name for name in {optional} if name in sys.modules))"
+    code = f"import sys, hoad; hoad.grad; print(*(name for name in {optional} if name in sys.modules))"
     where = Path(hoad.__file__).parents[1]
     done = subprocess.run([sys.executable, "-c", code], cwd=where, capture_output=True, text=True, check=True)
     assert done.stdout.split() == []

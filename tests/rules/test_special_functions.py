@@ -202,7 +202,7 @@ def test_python_functions_of_scipy_say_what_to_write() -> None:
 
 def test_the_table_waits_for_scipy(tmp_path: Path) -> None:
     code = (
-        "import sys, hoad, numpy as np\n"
+        "import sys, hoad, numpy as np; hoad.grad\n"
         "assert 'scipy' not in sys.modules\n"
         "import scipy.special as sc\n"
         "assert 'hoad.rules.special' not in sys.modules\n"

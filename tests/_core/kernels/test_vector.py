@@ -450,7 +450,7 @@ def test_environment_chooses(kernels: str | None) -> None:
 
 
 def test_unknown_kernels_are_refused() -> None:
-    done = in_process("import hoad", "v7")
+    done = in_process("import hoad; hoad.grad", "v7")
     assert done.returncode != 0
     assert "'v7'" in done.stderr and ", ".join(TARGETS) in done.stderr and "Unset HOAD_KERNELS" in done.stderr
 
