@@ -16,8 +16,8 @@ Notes
 -----
 The function may use traced values around it, and args may be traced. The solver is called with plain numbers, and its
 result is differentiated by the implicit function theorem, as `hoad.implicit` does. So derivatives are as accurate as
-the solution is: set the tolerances by that. By where the solver starts they are 0. An unknown that a bound of `minimize`
-or `least_squares` holds stays there, and moves with a traced bound.
+the solution is: set the tolerances by that. By where the solver starts they are 0. An unknown that a bound of
+`minimize` or `least_squares` holds stays there, and moves with a traced bound.
 
 Cost: the solver, once; the function is recorded once for each branch that it takes. A derivative takes the Jacobian of
 the equation, and one linear solve for each sweep."""
