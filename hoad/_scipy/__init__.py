@@ -28,7 +28,7 @@ FILES = {
     "scipy.interpolate._interpnd": ("splines",),
     "scipy.fft": ("transforms",),
     "scipy.signal": ("filters",),
-    "scipy.optimize": ("curve_fit", "roots_and_minima"),
+    "scipy.optimize": ("curve_fit", "roots_and_minima", "constrained"),
     "scipy.sparse._sparsetools": ("sparse_products",),
     "scipy.sparse._csparsetools": ("sparse_products",),
     "scipy.sparse.linalg": ("sparse_products",),

@@ -105,13 +105,6 @@ def check_inside(solver: Solver, x: Any, bounds: tuple[Any, Any], margin: Any) -
 
 
 def _check_minimum(solver: Solver, found: Any, given: Given, f: Function) -> None:
-    constraints = given.get("constraints")
-    if constraints is not None and not (isinstance(constraints, (tuple, list)) and not constraints):
-        raise refusal(
-            solver,
-            "the solution of a problem with constraints is not that of an equation of its gradient alone. Solve for "
-            "the unknowns and multipliers by hoad.implicit.root.",
-        )
     check_bounds(solver, found.x, _slope(f, given), float(found.fun), ends_of(given.get("bounds")))
     slope = getattr(found, "jac", None)
     flat = slope is not None and np.max(abs(np.asarray(slope)), initial=0.0) <= 1e-5 * max(1.0, abs(float(found.fun)))

@@ -35,6 +35,8 @@ def numbers_of(result: Any) -> list[Any]:
     """The floats that a function returns, complex ones in two parts, each in one dimension."""
     if isinstance(result, (tuple, list)):
         return [y for part in result for y in numbers_of(part)]
+    if isinstance(result, np.ndarray) and result.dtype == object:  # of traced numbers
+        return numbers_of(result.ravel().tolist())
     kind = np.dtype(getattr(result, "dtype", type(result) if type(result) in (float, complex) else object)).kind
     parts = {"f": (lambda y: y,), "c": (np.real, np.imag)}.get(kind, ())
     return [np.reshape(part(result), (-1,)) for part in parts]

@@ -169,6 +169,73 @@ ROWS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], float]] = {
         lambda p: 2 * p,
         1e-6,
     ),
+    "minimize, an equality": (
+        lambda p: optimize.minimize(
+            lambda z: z[0] ** 2 + z[1] ** 2,
+            [2.0, 0.5],
+            jac=lambda z: 2.0 * z,
+            constraints={"type": "eq", "fun": lambda z: z[0] * z[1] - p, "jac": lambda z: z[::-1]},
+            tol=1e-15,
+        ).x[1],
+        mp.sqrt,
+        1e-4,
+    ),
+    "minimize, an equality, args": (
+        lambda p: (
+            optimize.minimize(
+                lambda z, q: (z[0] ** 2 + z[1] ** 2) * q,
+                [2.0, 0.5],
+                args=(p,),
+                jac=lambda z, q: 2.0 * z * q,
+                constraints={
+                    "type": "eq",
+                    "fun": lambda z, q: z[0] * z[1] - q,
+                    "jac": lambda z, q: z[::-1],
+                    "args": (p,),
+                },
+                tol=1e-15,
+            ).fun
+        ),
+        lambda p: 2 * p**2,
+        1e-4,
+    ),
+    "minimize, inequalities": (
+        lambda p: optimize.minimize(
+            lambda z: (z[0] - 9.0) ** 2 + (z[1] - z[0]) ** 2,
+            [0.5, 0.5],
+            constraints=[
+                {"type": "ineq", "fun": lambda z: p - z[0] ** 2, "jac": lambda z: np.array([-2.0 * z[0], 0.0])},
+                {"type": "ineq", "fun": lambda z: 99.0 - z},
+            ],
+            tol=1e-12,
+        ).x[1],
+        mp.sqrt,
+        1e-5,
+    ),
+    "minimize, a traced limit": (
+        lambda p: optimize.minimize(
+            lambda z: (z[0] - 9.0) ** 2 + (z[1] - z[0]) ** 2,
+            [0.5, 0.5],
+            method="SLSQP",
+            bounds=[(0.0, None), (0.0, 9.0)],
+            constraints=optimize.NonlinearConstraint(lambda z: z[0] ** 2, -np.inf, p),
+            tol=1e-12,
+        ).x[1],
+        mp.sqrt,
+        1e-5,
+    ),
+    "minimize, a linear constraint": (
+        lambda p: optimize.minimize(
+            lambda z: (z[0] - 9.0) ** 2 + (z[1] - p * p * z[0]) ** 2 + (z[2] - 1.0) ** 2,
+            [0.5, 0.5, 0.5],
+            method="SLSQP",
+            bounds=[(None, None), (None, None), (0.5, 0.5)],
+            constraints=optimize.LinearConstraint([[1.0, 0.0, 2.0]], -9.0, 3.0),
+            tol=1e-12,
+        ).x[1],
+        lambda p: 2 * p**2,
+        1e-5,
+    ),
     "minimize_scalar": (lambda p: optimize.minimize_scalar(lambda z: (z - p * p) ** 2 + p).x, lambda p: p**2, 1e-6),
     "minimize_scalar, bounded": (
         lambda p: optimize.minimize_scalar(lambda z: (z - p * p) ** 2 + p, bounds=(0.0, 9.0)).fun,
@@ -297,9 +364,15 @@ def test_what_depends_on_nothing_traced_is_scipys() -> None:
         (lambda p: so.curve_fit(lambda x, a: a * x, X, p * X, bounds=(0.0, 1.0))[0][0], "on a bound"),
         (
             lambda p: so.minimize(
-                lambda z: (z[0] - p) ** 2, [0.5], constraints={"type": "ineq", "fun": lambda z: 1.0 - z[0]}
+                lambda z: (z[0] - p) ** 2, [0.5], constraints={"type": "ineq", "fun": lambda z: 1.5 - z[0]}, tol=1e-15
             ).x[0],
-            "constraints",
+            "does not hold it",
+        ),
+        (
+            lambda p: so.minimize(
+                lambda z: z[0] * p, [0.5], constraints={"type": "ineq", "fun": lambda z: -1.0 - z[0] ** 2}
+            ).x[0],
+            "did not converge",
         ),
         (lambda p: so.minimize(lambda z: z[0] ** 2 + p, [9.0], options={"maxiter": 0}).x[0], "did not converge"),
         (lambda p: so.newton(lambda x: x**3 - p, 9.0, maxiter=2, disp=False, full_output=True)[0], "did not converge"),
@@ -312,6 +385,18 @@ def test_what_depends_on_nothing_traced_is_scipys() -> None:
 def test_what_cannot_be_says_why(call: Callable[[Any], Any], why: str) -> None:
     with pytest.raises(NoRuleError, match=why):
         hoad.grad(hoad.adopt(call))(1.5)
+
+
+def test_a_constraint_met_in_a_replay() -> None:
+    def f(p: Any) -> Any:
+        limit = {"type": "ineq", "fun": lambda z: 1.0 - z[0]}
+        return optimize.minimize(lambda z: (z[0] - p) ** 2, [0.5], constraints=limit, tol=1e-15).x[0]
+
+    jitted = hoad.jit(hoad.grad(f))
+    for p, wanted in ((0.75, 1.0), (2.0, 0.0), (0.5, 1.0), (3.0, 0.0)):
+        assert jitted(p) == pytest.approx(wanted)
+    with pytest.raises(NoRuleError, match="does not hold it"):
+        jitted(1.0)
 
 
 def test_a_solver_that_stops_early_is_not_believed() -> None:
