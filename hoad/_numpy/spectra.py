@@ -47,7 +47,7 @@ def _values_of(graph: Any, k: int) -> Source | None:
     primitive, operands, *_ = node_row(graph, k)
     if primitive is prim.EIGH:
         return Source(k)
-    if primitive is prim.RESULT and node_row(graph, k - 1)[0] is prim.SVD and operands[0] == k - 1:
+    if primitive is prim.RESULT and node_row(graph, k - 1)[0] in prim.SVDS and operands[0] == k - 1:
         return Source(k - 1)
     reordered = operand_and_order(graph, k)
     found = reordered and _values_of(graph, reordered[0])
@@ -275,13 +275,13 @@ def _factor(graph: Any, k: int, most: int = MOST_FACTORS) -> Factor | None:
     if k < 0 or not most:
         return None
     primitive, operands, params, aval, *_ = node_row(graph, k)
-    if primitive is prim.SVD:
+    if primitive in prim.SVDS:
         return Factor(Source(k), "left", None, False)
     if primitive is prim.RESULT:
         of = node_row(graph, operands[0])[0]
         if of is prim.EIGH and params[0] == 1:
             return Factor(Source(operands[0]), "both", None, False)
-        return Factor(Source(operands[0]), "right", None, True) if of is prim.SVD and params[0] == 2 else None
+        return Factor(Source(operands[0]), "right", None, True) if of in prim.SVDS and params[0] == 2 else None
     last_two = (*range(aval.ndim - 2), aval.ndim - 1, aval.ndim - 2)
     if primitive is prim.TRANSPOSE and aval.ndim > 1 and tuple(params[0]) == last_two:
         found = _factor(graph, operands[0], most - 1)
