@@ -585,14 +585,14 @@ def _determined(params: Params, by: Any, vectors: Any) -> Any:
         part = np.max(abs(part), axis=tuple(range(size.ndim, part.ndim)), initial=0.0)
         if np.any(part > np.finfo(by.dtype).eps ** 0.5 * size):
             raise NoRuleError(_UNDETERMINED[what].format(here()))
-    return np.zeros((*by.shape[:-2], 1, 1), real_dtype(by.dtype))
+    return np.zeros((*by.shape[:-2], 1, 1), by.dtype)
 
 
 # Linear, as all that adjoints go through: it is 0 wherever it has a value.
 DETERMINED = _declare_python(
     "determined",
     _determined,
-    lambda params, by, vectors: (intern_aval(real_dtype(by.dtype), (*by.shape[:-2], 1, 1)),),
+    lambda params, by, vectors: (intern_aval(by.dtype, (*by.shape[:-2], 1, 1)),),
     "what",
     nin=2,
     linear_in=(0,),

@@ -235,8 +235,6 @@ def _svd(g, p, x):
     inside = (turned_u + _h(turned_u)) * row + (turned_v + _h(turned_v)) * column
     if is_complex(x):
         inside = inside + 0.5 * (overlap_u - conjugate(overlap_u)) * np.eye(s.shape[-1], dtype=s.dtype) / row
-        pairs, pairs_bar = (np.concatenate([left, _h(right)], axis=-2) for left, right in ((u, vh), (u_bar, vh_bar)))
-        inside = inside + apply_primitive(prim.DETERMINED, (prim.PHASES_OF_PAIRS,), pairs_bar, pairs)
     by_values = apply_primitive(prim.SINGULAR, (prim.NUMBERS, False, False), x, s, s_bar[..., None, :], u, s, vh)
     x_bar = by_values + u @ inside @ vh
     if m > n:
@@ -245,11 +243,15 @@ def _svd(g, p, x):
     if n > m:
         outside = vh_bar / column
         x_bar = x_bar + u @ (outside - (outside @ _h(vh)) @ vh)
-    if len(p) > 3 and m != n:
-        vectors, by = (p[3], g[3]) if m > n else (_h(p[3]), _h(g[3]))
+    if is_complex(x):
+        by, vectors = (np.concatenate([left, _h(right)], axis=-2) for left, right in ((u_bar, vh_bar), (u, vh)))
+        x_bar = x_bar + apply_primitive(prim.DETERMINED, (prim.PHASES_OF_PAIRS,), by, vectors)
+    if len(p) > 3:
         if m > n:
+            by, vectors = g[3], p[3]
             x_bar = x_bar - vectors @ (_h(by) @ u / row) @ vh
         else:
+            by, vectors = _h(g[3]), _h(p[3])
             x_bar = x_bar - u @ (vh @ by / column) @ _h(vectors)
         x_bar = x_bar + apply_primitive(prim.DETERMINED, (prim.FURTHER_VECTORS,), by, vectors)
     return (x_bar,)
