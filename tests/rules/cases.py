@@ -1344,13 +1344,13 @@ complexes(
 )
 
 
-def _hermitian(z: Any) -> Any:
+def _twice_hermitian(z: Any) -> Any:
     """z + zᴴ, whose eigenvalues lie about twice as far apart as the singular values of z."""
     return z + np.swapaxes(_conj(z) if z.dtype == object else z.conj(), -1, -2)
 
 
 def _of_both_signs(z: Any) -> Any:
-    return _hermitian(z) - 5 * np.eye(z.shape[-1], dtype=np.int8)
+    return _twice_hermitian(z) - 5 * np.eye(z.shape[-1], dtype=np.int8)
 
 
 def _as_objects(a: Any) -> Any:
@@ -1406,7 +1406,7 @@ def _only(f: Function) -> Function:
 
 
 def _eigh_dyads(z: Any) -> Any:
-    w, v = np.linalg.eigh(_hermitian(z))
+    w, v = np.linalg.eigh(_twice_hermitian(z))
     return _dyads(v, w, np.swapaxes(v.conj(), -1, -2))
 
 
@@ -1416,43 +1416,26 @@ def _svd_dyads(a: Any, **options: Any) -> Any:
     return _dyads(u[..., :k], s**2, vh[..., :k, :])
 
 
-M_OF_TWO = np.array([[2, 1j], [-1j, -3]])
-
-
-def _of_square(h: Any) -> Any:
-    """Re tr(M h²) by eigenvectors."""
-    w, v = np.linalg.eigh(h)
-    return np.sum(np.real(np.conj(v) * (M_OF_TWO @ v)) * w**2)
-
-
-def _anticommutator(h: Any) -> Any:
-    """The gradient of that."""
-    m = np.array([[2, mp.mpc(0, 1)], [mp.mpc(0, -1), -3]], dtype=object)
-    return _conj(m @ h + h @ m)
+def _determined(z: Any) -> Any:
+    """The zeros of an adjoint that depends on nothing undetermined."""
+    return sum(apply_primitive(primitive_named("determined"), (what,), z, z) for what in range(3))
 
 
 of_parts(
     "eigh",
     _eigh_dyads,
-    lambda z: _only(_mp_dyads)(_hermitian(z)),
+    lambda z: _only(_mp_dyads)(_twice_hermitian(z)),
     both(3, 3),
     both(2, 2, 2),
     both(1, 1),
     uses=["eigh"],
     tolerance=2e-13,
 )
-of_parts(
-    "gradient_of_eigh",
-    lambda z: hoad.grad(_of_square)(_hermitian(z)),
-    lambda z: _anticommutator(_hermitian(z)),
-    both(2, 2),
-    uses=["determined"],
-    tolerance=2e-12,
-)
+of_parts("determined", lambda z: z**2 + _determined(z), lambda z: z**2, both(3, 2), both(2, 2, 2), uses=["determined"])
 complexes(
     "complex_eigh_of_upper",
-    lambda x, y: np.abs(np.linalg.eigh(_hermitian(_z(x, y)), "U")[1]) ** 2,
-    lambda x, y: _only(_mp_sizes)(_hermitian(_z(x, y))),
+    lambda x, y: np.abs(np.linalg.eigh(_twice_hermitian(_z(x, y)), "U")[1]) ** 2,
+    lambda x, y: _only(_mp_sizes)(_twice_hermitian(_z(x, y))),
     both(2, 2),
     uses=["eigh"],
     tolerance=2e-13,
