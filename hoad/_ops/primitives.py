@@ -557,14 +557,14 @@ SVDS = (SVD, FULL_SVD)
 PHASES_OF_VECTORS, PHASES_OF_PAIRS, FURTHER_VECTORS = range(3)
 _UNDETERMINED = (
     "a function that depends on the phases of the vectors of eigh has no derivative ({}): a complex matrix does not "
-    "determine them. Take what phases do not change, as np.abs(v) or v @ v.conj().T, or fix them first, as by "
-    "v = v * np.exp(-1j * np.angle(v[0])).",
+    "determine them. Take what phases do not change, as np.abs(v) or v @ v.conj().T, all of it from one call of eigh, "
+    "or fix them first: v = v * np.exp(-1j * np.angle(v[0])).",
     "a function that depends on the phases of the vectors of svd has no derivative ({}): a complex matrix determines "
-    "each pair of vectors but for one phase. Take what it does not change, as np.abs(u) or u @ vh, or fix it first: "
-    "p = np.exp(1j * np.angle(vh[:, 0])), u = u * p, vh = vh / p[:, None].",
+    "each pair of vectors but for one phase. Take what it does not change, as np.abs(u) or u @ vh, all of it from one "
+    "call of svd, or fix it first: p = np.exp(1j * np.angle(vh[:, 0])), u = u * p, vh = vh / p[:, None].",
     "a function that depends on the further vectors of svd(full_matrices=True) one by one has no derivative ({}): the "
-    "matrix determines only the space that they span. Take the projection on it, as u2 @ u2.conj().T, or "
-    "full_matrices=False.",
+    "matrix determines only the space that they span. Take the projection on it, u2 @ u2.conj().T, both from one call "
+    "of svd, or full_matrices=False.",
 )
 
 

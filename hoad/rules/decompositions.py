@@ -56,8 +56,14 @@ def _gaps(w, size):
     """wⱼ - wᵢ, or nan where rounding hides the difference; ∞ on the diagonal, so that its reciprocal is 0."""
     n = w.shape[-1]
     gap = w[..., None, :] - w[..., :, None] + np.where(np.eye(n, dtype=bool), np.inf, 0.0).astype(w.dtype)
-    rounding = np.max(np.abs(w), axis=-1)[..., None, None] * float(HIDDEN * size * np.finfo(w.dtype).eps)
-    return gap * select(np.less_equal(np.abs(gap), rounding), np.nan, 1.0).astype(w.dtype)
+    return _known(gap, w, size)
+
+
+def _known(x, w, size):
+    """Values w or differences of them, or nan where rounding hides that they are not 0."""
+    rounding = np.max(np.abs(w), axis=-1, keepdims=True) * float(HIDDEN * size * np.finfo(w.dtype).eps)
+    rounding = rounding[..., None] if x.ndim > w.ndim else rounding
+    return x * select(np.less_equal(np.abs(x), rounding), np.nan, 1.0).astype(w.dtype)
 
 
 def _cholesky(g, p, x):
@@ -231,17 +237,20 @@ def _svd(g, p, x):
     column, row = s[..., :, None], s[..., None, :]
     gap, both = _gaps(s, max(m, n)), row + column
     overlap_u = _h(u) @ u_bar
+    if m != n or is_complex(x):
+        divisors = _known(s, s, max(m, n))
+        by_column, by_row = divisors[..., :, None], divisors[..., None, :]
     turned_u, turned_v = overlap_u / gap / both, vh @ _h(vh_bar) / gap / both
     inside = (turned_u + _h(turned_u)) * row + (turned_v + _h(turned_v)) * column
     if is_complex(x):
-        inside = inside + 0.5 * (overlap_u - conjugate(overlap_u)) * np.eye(s.shape[-1], dtype=s.dtype) / row
+        inside = inside + 0.5 * (overlap_u - conjugate(overlap_u)) * np.eye(s.shape[-1], dtype=s.dtype) / by_row
     by_values = apply_primitive(prim.SINGULAR, (prim.NUMBERS, False, False), x, s, s_bar[..., None, :], u, s, vh)
     x_bar = by_values + u @ inside @ vh
     if m > n:
-        outside = u_bar / row
+        outside = u_bar / by_row
         x_bar = x_bar + (outside - u @ (_h(u) @ outside)) @ vh
     if n > m:
-        outside = vh_bar / column
+        outside = vh_bar / by_column
         x_bar = x_bar + u @ (outside - (outside @ _h(vh)) @ vh)
     if is_complex(x):
         by, vectors = (np.concatenate([left, _h(right)], axis=-2) for left, right in ((u_bar, vh_bar), (u, vh)))
@@ -249,10 +258,10 @@ def _svd(g, p, x):
     if len(p) > 3:
         if m > n:
             by, vectors = g[3], p[3]
-            x_bar = x_bar - vectors @ (_h(by) @ u / row) @ vh
+            x_bar = x_bar - vectors @ (_h(by) @ u / by_row) @ vh
         else:
             by, vectors = _h(g[3]), _h(p[3])
-            x_bar = x_bar - u @ (vh @ by / column) @ _h(vectors)
+            x_bar = x_bar - u @ (vh @ by / by_column) @ _h(vectors)
         x_bar = x_bar + apply_primitive(prim.DETERMINED, (prim.FURTHER_VECTORS,), by, vectors)
     return (x_bar,)
 
