@@ -109,7 +109,7 @@ NEGATIVE = declare_ufunc(np.negative, symbol="-", linear=True, analytic=True, se
 declare_ufunc(np.positive, symbol="+", linear=True, analytic=True, series="copy")
 SQUARE = declare_ufunc(np.square, analytic=True, series="square")
 declare_ufunc(np.reciprocal, analytic=True, series="reciprocal")
-declare_ufunc(np.conjugate, linear=True, conjugates=True, series="copy")
+CONJUGATE = declare_ufunc(np.conjugate, linear=True, conjugates=True, series="copy")
 declare_ufunc(np.floor_divide, symbol="//", zero_derivative=True, may_round=True, series="constant")
 declare_ufunc(np.remainder, symbol="%", may_round=True)
 

@@ -120,10 +120,10 @@ def eigh(
     """Eigenvalues w and vectors V of a Hermitian matrix, with dw = diag(Vᴴ da V); or of a v = w b v and the like.
 
     Both triangles have to be given: the derivative is that by a symmetric matrix. Vectors keep the signs that LAPACK
-    gives them, and have none where eigenvalues are equal; what is a function of a real matrix, V f(w) Vᵀ, has one there
-    too. A complex matrix determines its vectors but for phases, which are held constant: vᴴ dv has no imaginary part.
-    What phases do not change has derivatives. What they do has none, and raises `NoRuleError` in reverse mode; forward
-    mode cannot see it. By values, how many eigenvalues are chosen is guarded.
+    gives them, and have none where eigenvalues are equal; what is a function of the matrix, V f(w) Vᴴ with real f, has
+    one there too. A complex matrix determines its vectors but for phases, which are held constant: vᴴ dv has no
+    imaginary part. What phases do not change has derivatives. What they do has none, and raises `NoRuleError` in
+    reverse mode; forward mode cannot see it. By values, how many eigenvalues are chosen is guarded.
 
     Notes
     -----

@@ -187,8 +187,7 @@ def svdvals(a: Any, **_: Any) -> Any:
 def polar(a: Any, side: str = "right") -> Any:
     """u and p of a = u p, or of a = p u with side="left": u has orthonormal columns, p is positive semidefinite.
 
-    Both are smooth where a has full rank, also where singular values are equal. Of a complex matrix they have
-    derivatives where these are not.
+    Both are smooth where a has full rank, also where singular values are equal.
 
     Notes
     -----

@@ -268,3 +268,42 @@ def test_single_precision(dtype: Any) -> None:
     np.testing.assert_allclose(found, hoad.grad(f)(a.astype(np.result_type(dtype, float))), atol=1e-5)
     for part, wanted in zip(hoad.jvp(np.linalg.svd, (a,), (a,))[0], np.linalg.svd(a), strict=True):
         np.testing.assert_array_equal(part, wanted)
+
+
+# ---- functions of Hermitian matrices --------------------------------------------------------------------------------
+
+OF_MATRICES: dict[str, Callable[[Any], Any]] = {
+    "V * f @ Vᴴ": lambda a: (lambda w, v: (v * np.exp(w)) @ v.conj().T)(*np.linalg.eigh(a)),
+    "V @ (f * Vᴴ)": lambda a: (lambda w, v: v @ (np.exp(w)[:, None] * np.conj(v.T)))(*np.linalg.eigh(a)),
+    "V @ diag @ Vᴴ": lambda a: (lambda w, v: v @ np.diag(np.exp(w)) @ v.conj().T)(*np.linalg.eigh(a)),
+    "V * f @ Vᴴ in two parts": lambda a: (
+        lambda w, v: (v * np.exp(w) * [1.0, 1.0, 0.0]) @ v.conj().T + (v * np.exp(w) * [0.0, 0.0, 1.0]) @ v.conj().T
+    )(*np.linalg.eigh(a)),
+    "einsum": lambda a: (lambda w, v: np.einsum("ij,j,kj->ik", v, np.exp(w), v.conj()))(*np.linalg.eigh(a)),
+    "U * f @ Vᴴ": lambda a: (lambda u, s, vh: (u * np.exp(s)) @ vh)(*np.linalg.svd(a)),
+    "V * f @ Uᴴ": lambda a: np.conj((lambda u, s, vh: (vh.conj().T * np.exp(s)) @ u.conj().T)(*np.linalg.svd(a)).T),
+}
+
+
+@pytest.mark.parametrize("gap", [0.0, 1e-12, 1e-7, 1e-3])
+@pytest.mark.parametrize("name", OF_MATRICES)
+def test_functions_of_hermitian_matrices_with_close_eigenvalues(name: str, gap: float) -> None:
+    """Of positive ones, so that singular values are eigenvalues; without digits that are lost to gaps."""
+    rng = np.random.default_rng(5)
+    q = np.linalg.qr(rng.uniform(-1.0, 1.0, (3, 3)) + 1j * rng.uniform(-1.0, 1.0, (3, 3)))[0]
+    a = hermitian((q * [0.5, 0.5 + 0.5 * gap, 1.0]) @ q.conj().T)
+    e, weights = E[1:, 1:], W[1:, 1:]
+    with mp.workdps(50):
+        h, d = mp.matrix(a.tolist()), mp.matrix(e.tolist())
+        rows = mp.matrix(weights.T.tolist())
+        terms = mp.taylor(lambda t: mp.re(mp.fsum((rows * mp.expm(h + t * d))[k, k] for k in range(3))), 0, 3)
+        wanted = [float(x) * float(mp.factorial(n)) for n, x in enumerate(terms)]
+
+    def f(t: Any) -> Any:
+        return np.sum(np.real(OF_MATRICES[name](a + t * e) * weights))
+
+    for order in (1, 2, 3):
+        for word in words(order):
+            found = along(f, word, [(1.0,)] * order)(0.0)
+            assert found == pytest.approx(wanted[order], rel=1e-12, abs=1e-12), word
+    np.testing.assert_allclose(hoad.derivatives(f, 3)(0.0), wanted, rtol=1e-11, atol=1e-11)
