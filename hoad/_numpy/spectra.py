@@ -18,6 +18,7 @@ from hoad._core.trace.traced import graph_of, is_traced, node_of, traced_node
 from hoad._numpy.complex import is_complex
 from hoad._numpy.registry import operand_at
 from hoad._numpy.reordered import Source, operand_and_order, restored
+from hoad._numpy.shape import reshape
 from hoad._ops import primitives as prim
 
 # The Taylor coefficients 0, ..., DEGREE of a function at each item of an array, along axis 0; given by the layer above.
@@ -327,23 +328,28 @@ def _diagonal_of(graph: Any, k: int) -> Any:
 
 def _real_part_of(graph: Any, k: int) -> int:
     """The real operand that became a complex one beside others; else the operand itself."""
-    primitive, operands, *_ = node_row(graph, k) if k >= 0 else (None, ())
-    is_real = primitive is prim.COMPOSE and operands[1] < 0 and not np.any(const_value(graph, operands[1]))
-    return operands[0] if is_real else k
+    if k < 0:
+        return k
+    primitive, operands, *_ = node_row(graph, k)
+    if primitive is not prim.COMPOSE or operands[1] >= 0 or np.any(const_value(graph, operands[1])):
+        return k
+    real: int = operands[0]
+    return real
 
 
 def _weight(graph: Any, k: int, whole: Any, axis: int) -> Any:
     """A real factor that differs along one axis of the whole alone, as an array with that axis last; else None."""
     k = _real_part_of(graph, k)
     value = operand_at(graph, k)
-    if k >= 0 and is_complex(value) and node_row(graph, k)[0] is prim.RESHAPE:
-        before = node_row(graph, k)[1][0]
-        value = np.reshape(operand_at(graph, _real_part_of(graph, before)), value.shape)
-        k = node_of(value) if is_traced(value) else -1
-    elif k < 0 and not np.any(np.imag(value)):
-        value = np.real(value)
     if np.iscomplexobj(value):
-        return None
+        if k < 0:
+            value = value if np.any(np.imag(value)) else np.real(value)
+        elif node_row(graph, k)[0] is prim.RESHAPE:
+            real = operand_at(graph, _real_part_of(graph, node_row(graph, k)[1][0]))
+            value = reshape(real, value.shape)
+            k = node_of(value)
+        if np.iscomplexobj(value):
+            return None
     shape = np.shape(value)
     if shape == ():
         return value
