@@ -32,15 +32,6 @@ def _refuse(name: str, option: str, advice: str) -> NoRuleError:
     return NoRuleError(f"np.linalg.{name} with {option} is not recorded ({here()}). {advice}")
 
 
-def _refuse_phases(name: str, a: Any, values: str) -> None:
-    if is_complex(a):
-        raise NoRuleError(
-            f"np.linalg.{name} of complex matrices has no derivative rule for the vectors ({here()}): the matrix does "
-            f"not determine their phases. Use {values}, or the real matrix of twice the size, "
-            "np.block([[a.real, -a.imag], [a.imag, a.real]])."
-        )
-
-
 def _matrices(name: str, a: Any) -> Any:
     a = inexact(a)
     if a.ndim < 2:
@@ -66,9 +57,7 @@ def _eigh(a: Any, uplo: str) -> tuple[Any, Any]:
 
 @implements(np.linalg.eigh)
 def eigh(a: Any, UPLO: str = "L") -> Any:
-    a = _matrices("eigh", a)
-    _refuse_phases("eigh", a, "np.linalg.eigvalsh")
-    return _result(np.linalg.eigh, *_eigh(a, UPLO))
+    return _result(np.linalg.eigh, *_eigh(_matrices("eigh", a), UPLO))
 
 
 @implements(np.linalg.eigvalsh)
@@ -103,22 +92,20 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: 
     a = _matrices("svd", a)
     if hermitian:
         return _hermitian_svd(a, compute_uv)
-    if compute_uv and full_matrices and a.shape[-1] != a.shape[-2]:
-        raise _refuse(
-            "svd",
-            f"full_matrices=True of shape {a.shape}",
-            "Use full_matrices=False: the further columns are not determined by the matrix.",
-        )
-    if compute_uv:
-        _refuse_phases("svd", a, "np.linalg.svdvals")
-    u, s, vh = decomposed(prim.SVD, None, a)
+    m, n = a.shape[-2:]
+    if compute_uv and full_matrices and m != n:
+        u, s, vh, further = decomposed(prim.FULL_SVD, None, a)
+        if m > n:
+            u = concatenate([u, further], axis=-1)
+        else:
+            vh = concatenate([vh, further], axis=-2)
+    else:
+        u, s, vh = decomposed(prim.SVD, None, a)
     return _result(np.linalg.svd, u, s, vh) if compute_uv else s
 
 
 def _hermitian_svd(a: Any, compute_uv: bool) -> Any:
     """Singular values are the sizes of eigenvalues, whose signs the vectors on the right take."""
-    if compute_uv:
-        _refuse_phases("svd", a, "np.linalg.svdvals")
     w, v = _eigh(a, "L")
     order = flip(argsort(np.abs(w)), -1)
     w = take_along_axis(w, order, -1)

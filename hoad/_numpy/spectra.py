@@ -15,8 +15,10 @@ from hoad._core.graph.inspect import const_value, node_row
 from hoad._core.graph.primitive import Primitive
 from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.traced import graph_of, is_traced, node_of, traced_node
+from hoad._numpy.complex import is_complex
 from hoad._numpy.registry import operand_at
 from hoad._numpy.reordered import Source, operand_and_order, restored
+from hoad._numpy.shape import reshape
 from hoad._ops import primitives as prim
 
 # The Taylor coefficients 0, ..., DEGREE of a function at each item of an array, along axis 0; given by the layer above.
@@ -47,7 +49,7 @@ def _values_of(graph: Any, k: int) -> Source | None:
     primitive, operands, *_ = node_row(graph, k)
     if primitive is prim.EIGH:
         return Source(k)
-    if primitive is prim.RESULT and node_row(graph, k - 1)[0] is prim.SVD and operands[0] == k - 1:
+    if primitive is prim.RESULT and node_row(graph, k - 1)[0] in prim.SVDS and operands[0] == k - 1:
         return Source(k - 1)
     reordered = operand_and_order(graph, k)
     found = reordered and _values_of(graph, reordered[0])
@@ -238,12 +240,13 @@ def determinant(x: Any) -> Any:
 
 
 class Factor(NamedTuple):
-    """Singular vectors or eigenvectors as columns, each times a weight; or (`turned`) the transpose of that."""
+    """Singular vectors or eigenvectors as columns, each times a real weight; or (`turned`) the transpose of that."""
 
     first: Source
     side: str  # "left", "right", or "both" for eigenvectors
     weight: Any  # None for ones
     turned: bool
+    conjugated: bool = False  # of complex ones
 
 
 class Coordinates(NamedTuple):
@@ -275,13 +278,17 @@ def _factor(graph: Any, k: int, most: int = MOST_FACTORS) -> Factor | None:
     if k < 0 or not most:
         return None
     primitive, operands, params, aval, *_ = node_row(graph, k)
-    if primitive is prim.SVD:
+    if primitive in prim.SVDS:
         return Factor(Source(k), "left", None, False)
     if primitive is prim.RESULT:
         of = node_row(graph, operands[0])[0]
         if of is prim.EIGH and params[0] == 1:
             return Factor(Source(operands[0]), "both", None, False)
-        return Factor(Source(operands[0]), "right", None, True) if of is prim.SVD and params[0] == 2 else None
+        is_right = of in prim.SVDS and params[0] == 2
+        return Factor(Source(operands[0]), "right", None, True, aval.is_complex) if is_right else None
+    if primitive is prim.CONJUGATE:
+        found = _factor(graph, operands[0], most - 1)
+        return found and found._replace(conjugated=not found.conjugated)
     last_two = (*range(aval.ndim - 2), aval.ndim - 1, aval.ndim - 2)
     if primitive is prim.TRANSPOSE and aval.ndim > 1 and tuple(params[0]) == last_two:
         found = _factor(graph, operands[0], most - 1)
@@ -308,6 +315,7 @@ def _factor(graph: Any, k: int, most: int = MOST_FACTORS) -> Factor | None:
 
 def _diagonal_of(graph: Any, k: int) -> Any:
     """The vector that a diagonal matrix was made of; None for another matrix."""
+    k = _real_part_of(graph, k)
     if k < 0:
         return None
     primitive, operands, params, aval, *_ = node_row(graph, k)
@@ -318,9 +326,30 @@ def _diagonal_of(graph: Any, k: int) -> Any:
     return operand_at(graph, operands[0]) if aval.shape == (n, n) and tuple(params[1]) == (at_diagonal,) else None
 
 
+def _real_part_of(graph: Any, k: int) -> int:
+    """The real operand that became a complex one beside others; else the operand itself."""
+    if k < 0:
+        return k
+    primitive, operands, *_ = node_row(graph, k)
+    if primitive is not prim.COMPOSE or operands[1] >= 0 or np.any(const_value(graph, operands[1])):
+        return k
+    real: int = operands[0]
+    return real
+
+
 def _weight(graph: Any, k: int, whole: Any, axis: int) -> Any:
-    """A factor that differs along one axis of the whole alone, as an array with that axis last; None if it is none."""
+    """A real factor that differs along one axis of the whole alone, as an array with that axis last; else None."""
+    k = _real_part_of(graph, k)
     value = operand_at(graph, k)
+    if np.iscomplexobj(value):
+        if k < 0:
+            value = value if np.any(np.imag(value)) else np.real(value)
+        elif node_row(graph, k)[0] is prim.RESHAPE:
+            real = operand_at(graph, _real_part_of(graph, node_row(graph, k)[1][0]))
+            value = reshape(real, value.shape)
+            k = node_of(value)
+        if np.iscomplexobj(value):
+            return None
     shape = np.shape(value)
     if shape == ():
         return value
@@ -399,19 +428,27 @@ def _matrix_of(graph: Any, first: Source, left: str, right: str, weight: Any) ->
         return None
     weight, known = restored(graph, first.orders, weight), (found.reference, found.coefficients)
     f = apply_primitive(prim.PRODUCT_OF[kind], (found.one,), matrix, weight, *known, *factors)
-    return np.swapaxes(f, -1, -2) if left == "right" else f
+    if left != "right":
+        return f
+    f = np.swapaxes(f, -1, -2)
+    return np.conj(f) if is_complex(f) else f
 
 
 def multiplied(a: Any, b: Any) -> Any:
     """The product of two arrays, if it is that of a function of a matrix; else None."""
-    if not _recorded or not (is_traced(a) and is_traced(b)) or a.dtype.kind != "f":
+    if not _recorded or not (is_traced(a) and is_traced(b)) or a.dtype.kind not in "fc":
         return None
     graph, nodes = graph_of(a), (node_of(a), node_of(b))
     left, right = (_factor(graph, k) for k in nodes)
     if left is not None and right is not None:
         if left.first != right.first or left.turned or not right.turned:
             return None
-        return _matrix_of(graph, left.first, left.side, right.side, _scaled(left.weight, right.weight))
+        if is_complex(a) and left.conjugated == right.conjugated:
+            return None
+        f = _matrix_of(graph, left.first, left.side, right.side, _scaled(left.weight, right.weight))
+        return np.conj(f) if left.conjugated and f is not None else f
+    if is_complex(a):
+        return None
     before, behind = (_product(graph, k) for k in nodes)
     if left is not None and not left.turned and len(behind.coordinates) == 1:
         (y,) = behind.coordinates

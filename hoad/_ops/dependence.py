@@ -304,6 +304,7 @@ for _kinds in (prim.PRODUCT_OF, prim.SUM_OF, prim.LINEAR_SUM_OF, prim.SUM_WEIGHT
     OF_PRIMITIVE.update(dict.fromkeys(_kinds.values(), _matrices))
 for _factors in (
     *(prim.INV, prim.DET, prim.SLOGDET, prim.COFACTORS, prim.DET_SVD, prim.CHOLESKY, prim.EIGH, prim.QR, prim.PINV),
-    *(prim.SPECTRAL, prim.SPECTRAL_WEIGHTS, prim.SVD, prim.SINGULAR, prim.SINGULAR_WEIGHTS),
+    *(prim.SPECTRAL, prim.SPECTRAL_WEIGHTS, prim.SVD, prim.FULL_SVD, prim.SINGULAR, prim.SINGULAR_WEIGHTS),
+    prim.DETERMINED,
 ):
     OF_PRIMITIVE[_factors] = _matrices

@@ -32,7 +32,7 @@ from hoad._core.ops.cast import cast
 from hoad._core.ops.cumsum import running_sum
 from hoad._core.ops.plan import broadcast_shapes, broadcast_strides, contiguous_strides
 from hoad._core.runtime.spectral import spectral
-from hoad._ops.adjugates import mixed_adjugate, transposed
+from hoad._ops.adjugates import conjugate_transposed, mixed_adjugate, transposed
 from hoad.errors import NoRuleError, ShapeError, count
 
 Params = Any
@@ -109,7 +109,7 @@ NEGATIVE = declare_ufunc(np.negative, symbol="-", linear=True, analytic=True, se
 declare_ufunc(np.positive, symbol="+", linear=True, analytic=True, series="copy")
 SQUARE = declare_ufunc(np.square, analytic=True, series="square")
 declare_ufunc(np.reciprocal, analytic=True, series="reciprocal")
-declare_ufunc(np.conjugate, linear=True, conjugates=True, series="copy")
+CONJUGATE = declare_ufunc(np.conjugate, linear=True, conjugates=True, series="copy")
 declare_ufunc(np.floor_divide, symbol="//", zero_derivative=True, may_round=True, series="constant")
 declare_ufunc(np.remainder, symbol="%", may_round=True)
 
@@ -533,6 +533,72 @@ EIG = _declare_python(
 SVD = _declare_python(
     "svd", lambda params, a: np.linalg.svd(a, full_matrices=False), _of_matrix("svd", _svd_factors), nout=3, costly=True
 )
+
+
+def _full_svd(params: Params, a: Any) -> tuple[Any, ...]:
+    """u, s, vᴴ as without the further vectors, and these: columns behind u, or rows below vᴴ."""
+    u, s, vh = np.linalg.svd(a)
+    k = s.shape[-1]
+    further = vh[..., k:, :] if a.shape[-1] > k else u[..., :, k:]
+    return tuple(np.ascontiguousarray(x) for x in (u[..., :, :k], s, vh[..., :k, :], further))
+
+
+def _full_svd_factors(a: AbstractValue) -> Avals:
+    *outer, m, n = a.shape
+    further = (m, m - n) if m > n else (n - m, n)
+    return *_svd_factors(a), intern_aval(a.dtype, (*outer, *further))
+
+
+FULL_SVD = _declare_python("full_svd", _full_svd, _of_matrix("svd", _full_svd_factors), nout=4, costly=True)
+SVDS = (SVD, FULL_SVD)
+
+
+# What a matrix does not determine of its factors, and how the message names it.
+PHASES_OF_VECTORS, PHASES_OF_PAIRS, FURTHER_VECTORS = range(3)
+_UNDETERMINED = (
+    "a function that depends on the phases of the vectors of eigh has no derivative ({}): a complex matrix does not "
+    "determine them. Take what phases do not change, as np.abs(v) or v @ v.conj().T, all of it from one call of eigh, "
+    "or fix them first: v = v * np.exp(-1j * np.angle(v[0])).",
+    "a function that depends on the phases of the vectors of svd has no derivative ({}): a complex matrix determines "
+    "each pair of vectors but for one phase. Take what it does not change, as np.abs(u) or u @ vh, all of it from one "
+    "call of svd, or fix it first: p = np.exp(1j * np.angle(vh[:, 0])), u = u * p, vh = vh / p[:, None].",
+    "a function that depends on the further vectors of svd(full_matrices=True) one by one has no derivative ({}): the "
+    "matrix determines only the space that they span. Take the projection on it, u2 @ u2.conj().T, both from one call "
+    "of svd, or full_matrices=False.",
+)
+
+
+def _determined(params: Params, by: Any, vectors: Any) -> Any:
+    """Zeros; raises where a function with the adjoint `by` depends on what a matrix does not determine of its vectors.
+
+    If vᴴ v̄ has an imaginary part, it depends on the phase of v. If that of further vectors is not Hermitian, it depends
+    on their rotation: tried along one vector (Freivalds 1977), for the product itself would cost more than the rule.
+    """
+    (what,) = params
+    with np.errstate(all="ignore"):
+        if what == FURTHER_VECTORS:
+            probe = 1.0 + 0.5 * np.sin(np.arange(1.0, by.shape[-1] + 1.0) ** 2)[:, None].astype(real_dtype(by.dtype))
+            part = conjugate_transposed(vectors) @ (by @ probe) - conjugate_transposed(by) @ (vectors @ probe)
+        else:
+            part = np.sum(np.conjugate(vectors) * by, axis=-2).imag
+        size = np.max(abs(by), axis=(-2, -1), initial=0.0)
+        part = np.max(abs(part), axis=tuple(range(size.ndim, part.ndim)), initial=0.0)
+        if np.any(part > np.finfo(by.dtype).eps ** 0.5 * size):
+            raise NoRuleError(_UNDETERMINED[what].format(here()))
+    return np.zeros((*by.shape[:-2], 1, 1), by.dtype)
+
+
+# Linear, as all that adjoints go through: it is 0 wherever it has a value.
+DETERMINED = _declare_python(
+    "determined",
+    _determined,
+    lambda params, by, vectors: (intern_aval(by.dtype, (*by.shape[:-2], 1, 1)),),
+    "what",
+    nin=2,
+    linear_in=(0,),
+    zero_derivative=True,
+)
+DETERMINED.batch = _determined
 
 
 # What is known of f, by the array c of a spectral function: the numbers that it takes; Taylor coefficients; these, of

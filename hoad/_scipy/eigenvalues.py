@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from hoad._core.base.where import here
-from hoad._numpy.complex import is_complex
 from hoad._numpy.products import inexact
 from hoad._numpy.spectra import decomposed
 from hoad._ops import primitives as prim
@@ -63,14 +61,8 @@ def by_tridiagonal_in_part(a: Any) -> Any:
     return scipy.linalg.eigh_tridiagonal(d, e, select="i", select_range=(0, last), check_finite=False)
 
 
-def _pairs(name: str, a: Any, solver: Any, values_alone: bool) -> tuple[Any, Any]:
+def _pairs(a: Any, solver: Any) -> tuple[Any, Any]:
     """Eigenvalues and vectors of a matrix of which both triangles are given."""
-    if is_complex(a) and not values_alone:
-        raise NoRuleError(
-            f"scipy.linalg.{name} of complex matrices has no derivative rule for the vectors ({here()}): the matrix "
-            "does not determine their phases. Use eigenvalues alone, or the real matrix of twice the size, "
-            "np.block([[a.real, -a.imag], [a.imag, a.real]])."
-        )
     if not a.size:
         return np.zeros(0, prim.real_dtype(a.dtype)), a
     w, v = decomposed(prim.EIGH, (f"{__name__}.{solver.__name__}" if callable(solver) else solver,), a)
@@ -103,14 +95,12 @@ def _generalised(a: Any, b: Any, type: int) -> tuple[Any, Any]:
     return 0.5 * (inner + adjoint(inner)), factor
 
 
-def _eigh(
-    name: str, a: Any, b: Any, lower: bool, type: int, by_index: Any, by_value: Any, values_alone: bool
-) -> tuple[Any, Any]:
+def _eigh(a: Any, b: Any, lower: bool, type: int, by_index: Any, by_value: Any, values_alone: bool) -> tuple[Any, Any]:
     if b is None:
-        w, v = _pairs(name, a, by_lower if lower else by_upper, values_alone)
+        w, v = _pairs(a, by_lower if lower else by_upper)
     else:
         inner, factor = _generalised(a, b, type)
-        w, v = _pairs(name, inner, "L", values_alone)
+        w, v = _pairs(inner, "L")
         if not values_alone:
             v = factor @ v if type == 3 else triangular(adjoint(factor), v, lower=False, unit=False)
     return _chosen(w, v, by_index, by_value)
@@ -130,9 +120,10 @@ def eigh(
     """Eigenvalues w and vectors V of a Hermitian matrix, with dw = diag(Vᴴ da V); or of a v = w b v and the like.
 
     Both triangles have to be given: the derivative is that by a symmetric matrix. Vectors keep the signs that LAPACK
-    gives them, and have none where eigenvalues are equal; what is a function of the matrix, V f(w) Vᵀ, has one there
-    too. Vectors of complex matrices have none, for their phases are not determined. By values, how many eigenvalues
-    are chosen is guarded.
+    gives them, and have none where eigenvalues are equal; what is a function of the matrix, V f(w) Vᴴ with real f, has
+    one there too. A complex matrix determines its vectors but for phases, which are held constant: vᴴ dv has no
+    imaginary part. What phases do not change has derivatives. What they do has none, and raises `NoRuleError` in
+    reverse mode; forward mode cannot see it. By values, how many eigenvalues are chosen is guarded.
 
     Notes
     -----
@@ -149,7 +140,7 @@ def eigh(
     array([[1., 0.],
            [0., 0.]])
     """
-    w, v = _eigh("eigh", a, b, lower, type, subset_by_index, subset_by_value, eigvals_only)
+    w, v = _eigh(a, b, lower, type, subset_by_index, subset_by_value, eigvals_only)
     return w if eigvals_only else (w, v)
 
 
@@ -170,7 +161,7 @@ def eigvalsh(
     array([[-2.,  0.],
            [ 0.,  0.]])
     """
-    return _eigh("eigvalsh", a, b, True, type, subset_by_index, subset_by_value, True)[0]
+    return _eigh(a, b, True, type, subset_by_index, subset_by_value, True)[0]
 
 
 def _ranges(select: Any, select_range: Any) -> tuple[Any, Any]:
@@ -179,10 +170,10 @@ def _ranges(select: Any, select_range: Any) -> tuple[Any, Any]:
     return (select_range if kind == 2 else None), (select_range if kind == 1 else None)
 
 
-def _of_band(name: str, a_band: Any, lower: bool, select: Any, select_range: Any, alone: bool) -> tuple[Any, Any]:
+def _of_band(a_band: Any, lower: bool, select: Any, select_range: Any) -> tuple[Any, Any]:
     ranges = _ranges(select, select_range)
     solver = by_band if ranges == (None, None) else by_band_in_part
-    w, v = _pairs(name, from_half_band(a_band, lower), solver, alone)
+    w, v = _pairs(from_half_band(a_band, lower), solver)
     return _chosen(w, v, *ranges)
 
 
@@ -206,7 +197,7 @@ def eig_banded(
     array([[0., 0.],
            [1., 0.]])
     """
-    w, v = _of_band("eig_banded", a_band, lower, select, select_range, eigvals_only)
+    w, v = _of_band(a_band, lower, select, select_range)
     return w if eigvals_only else (w, v)
 
 
@@ -225,15 +216,15 @@ def eigvals_banded(a_band: Any, lower: bool = False, select: Any = "a", select_r
     array([[0., 0.],
            [1., 0.]])
     """
-    return _of_band("eigvals_banded", a_band, lower, select, select_range, True)[0]
+    return _of_band(a_band, lower, select, select_range)[0]
 
 
-def _tridiagonal(name: str, d: Any, e: Any, select: Any, select_range: Any, alone: bool) -> tuple[Any, Any]:
+def _tridiagonal(d: Any, e: Any, select: Any, select_range: Any) -> tuple[Any, Any]:
     d, e = common(d, e)
     a = np.diag(d) + np.diag(e, 1) + np.diag(e, -1) if d.shape[0] > 1 else np.diag(d)
     ranges = _ranges(select, select_range)
     solver = by_tridiagonal if ranges == (None, None) else by_tridiagonal_in_part
-    w, v = _pairs(name, a, solver, alone)
+    w, v = _pairs(a, solver)
     return _chosen(w, v, *ranges)
 
 
@@ -253,7 +244,7 @@ def eigh_tridiagonal(
     >>> hoad.grad(lambda e: linalg.eigh_tridiagonal(np.zeros(2), e)[0][1])(np.array([3.0])).round(12)
     array([1.])
     """
-    w, v = _tridiagonal("eigh_tridiagonal", d, e, select, select_range, eigvals_only)
+    w, v = _tridiagonal(d, e, select, select_range)
     return w if eigvals_only else (w, v)
 
 
@@ -271,7 +262,7 @@ def eigvalsh_tridiagonal(d: Any, e: Any, select: Any = "a", select_range: Any = 
     >>> hoad.grad(lambda e: linalg.eigvalsh_tridiagonal(np.zeros(2), e)[1])(np.array([3.0])).round(12)
     array([1.])
     """
-    return _tridiagonal("eigvalsh_tridiagonal", d, e, select, select_range, True)[0]
+    return _tridiagonal(d, e, select, select_range)[0]
 
 
 # ---- general matrices -----------------------------------------------------------------------------------------------

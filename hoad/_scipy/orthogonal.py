@@ -141,8 +141,9 @@ def rq(a: Any, mode: str = "full", **_: Any) -> Any:
 def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, **_: Any) -> Any:
     """U, s and Vᴴ of a = U diag(s) Vᴴ, or s alone, with ds = real(diag(Uᴴ da V)).
 
-    Vectors keep the signs that LAPACK gives them. With `full_matrices`, the matrix has to be square: it does not
-    determine the further columns. Vectors of complex matrices have no derivative, for their phases are not determined.
+    Vectors keep the signs that LAPACK gives them. The matrix determines further vectors, as with `full_matrices`, only
+    but for a rotation, and pairs of complex ones but for a phase; both are held constant. What they do not change has
+    derivatives. What they do has none, and raises `NoRuleError` in reverse mode; forward mode cannot see it.
 
     Notes
     -----
@@ -186,8 +187,7 @@ def svdvals(a: Any, **_: Any) -> Any:
 def polar(a: Any, side: str = "right") -> Any:
     """u and p of a = u p, or of a = p u with side="left": u has orthonormal columns, p is positive semidefinite.
 
-    Both are smooth where a has full rank, also where singular values are equal (of a complex matrix: where they are
-    not).
+    Both are smooth where a has full rank, also where singular values are equal.
 
     Notes
     -----
@@ -241,7 +241,8 @@ def orthogonal_procrustes(A: Any, B: Any, **_: Any) -> Any:
 def orth(A: Any, rcond: Any = None) -> Any:
     """An orthonormal basis of the space of columns: the left singular vectors, with the signs that LAPACK gives them.
 
-    Singular values have to differ. How many are not 0 is guarded.
+    Singular values have to differ. How many are not 0 is guarded. Complex vectors have phases, which are held constant
+    as in `svd`.
 
     Notes
     -----

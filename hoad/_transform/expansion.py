@@ -33,7 +33,7 @@ from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.coerce import as_argument, holds_traced
 from hoad._core.trace.traced import is_traced, representing_as, traced_node
 from hoad._numpy.spectra import taylor_of
-from hoad._ops.primitives import EIGH, STOP_GRADIENT, SVD
+from hoad._ops.primitives import EIGH, STOP_GRADIENT, SVDS
 from hoad._program.callee import Callee, Strong, called
 from hoad._program.pickling import refusal, restoring, truths, whole_number
 from hoad._program.program import Program
@@ -218,13 +218,13 @@ class Taylor(Callee):
 
     def _closest(self, values: tuple[Any, ...]) -> tuple[np.ndarray, int]:
         """The least gap between eigenvalues beside the largest, of each lane; and how many a matrix has at most."""
-        factors, oblong = _values_of_factors(self._program())
+        factors, by_reciprocals = _values_of_factors(self._program())
         least, size = np.ones(self._lanes or 1), 1
         for lane in range(self._lanes or 1):
             found = factors._run(tuple(self._in_lane(k, x, lane, 0) for k, x in enumerate(values))) if factors else ()
-            for w, is_oblong in zip(found, oblong, strict=True):
-                # The vectors of the longer side are with those outside of it, as of one more value, 0.
-                more = np.zeros((*w.shape[:-1], int(is_oblong)))
+            for w, by_reciprocal in zip(found, by_reciprocals, strict=True):
+                # As if 0 were one more value.
+                more = np.zeros((*w.shape[:-1], int(by_reciprocal)))
                 gaps = np.abs(np.diff(np.concatenate([w, more], axis=-1), axis=-1))
                 largest = np.max(np.abs(w), axis=-1, keepdims=True, initial=0.0)
                 ratios = np.divide(gaps, largest, out=np.zeros_like(gaps), where=largest > 0.0)
@@ -284,17 +284,24 @@ class Taylor(Callee):
 
 
 def _values_of_factors(program: Program) -> tuple[Program | None, list[bool]]:
-    """The program of the eigenvalues and singular values in a program, and which are of oblong matrices; or None."""
+    """The program of the eigenvalues and singular values in a program, or None; and whose vectors divide by these.
+
+    Those of oblong matrices, beside what lies outside of their spaces; and of complex ones, whose pairs have phases.
+    """
     key = ("factors",)
     if key not in program._known_series:
         last = program._last
         kinds = [(k, node_row(last._graph, k)) for k in range(last._end)]
-        found = [(k, row) for k, row in kinds if row[0] in (EIGH, SVD)]
-        nodes = [k + (row[0] is SVD) for k, row in found]
+        found = [(k, row) for k, row in kinds if row[0] in (EIGH, *SVDS)]
+        nodes = [k + (row[0] in SVDS) for k, row in found]
         window = program._first._start, last._end, program._first._first_guard, last._guards
         tape = Tape(last._graph, window, program._input_nodes(), nodes, "primal", False)
-        shapes = [aval.shape[-2:] for aval in operand_avals(last._graph, [row[1][0] for _, row in found])]
-        program._known_series[key] = Program([tape]) if nodes else None, [m != n for m, n in shapes]
+        avals = operand_avals(last._graph, [row[1][0] for _, row in found])
+        by_reciprocals = [
+            row[0] in SVDS and (x.shape[-2] != x.shape[-1] or x.dtype.kind == "c")
+            for x, (_, row) in zip(avals, found, strict=True)
+        ]
+        program._known_series[key] = Program([tape]) if nodes else None, by_reciprocals
     known: tuple[Program | None, list[bool]] = program._known_series[key]
     return known
 

@@ -2,6 +2,8 @@
 
 Only the symmetric (or Hermitian) part of a matrix counts: `cholesky` and `eigh` read one triangle, and have symmetric
 adjoints. The vectors of complex matrices have phases that the matrix does not determine; the phases are held constant.
+In `eigh` and `svd` that is parallel transport: vᴴ dv has no imaginary part, and further columns U₂ have U₂ᴴ dU₂ = 0.
+A function that depends on what is held has no derivative, and its adjoint says so: `determined` raises.
 
 References
 ----------
@@ -54,8 +56,14 @@ def _gaps(w, size):
     """wⱼ - wᵢ, or nan where rounding hides the difference; ∞ on the diagonal, so that its reciprocal is 0."""
     n = w.shape[-1]
     gap = w[..., None, :] - w[..., :, None] + np.where(np.eye(n, dtype=bool), np.inf, 0.0).astype(w.dtype)
-    rounding = np.max(np.abs(w), axis=-1)[..., None, None] * float(HIDDEN * size * np.finfo(w.dtype).eps)
-    return gap * select(np.less_equal(np.abs(gap), rounding), np.nan, 1.0).astype(w.dtype)
+    return _known(gap, w, size)
+
+
+def _known(x, w, size):
+    """Values w or differences of them, or nan where rounding hides that they are not 0."""
+    rounding = np.max(np.abs(w), axis=-1, keepdims=True) * float(HIDDEN * size * np.finfo(w.dtype).eps)
+    rounding = rounding[..., None] if x.ndim > w.ndim else rounding
+    return x * select(np.less_equal(np.abs(x), rounding), np.nan, 1.0).astype(w.dtype)
 
 
 def _cholesky(g, p, x):
@@ -71,7 +79,10 @@ def _eigh(g, p, x, solver):
     w, v = p
     turned = _h(v) @ g[1] / _gaps(w, w.shape[-1])
     by_values = apply_primitive(prim.SPECTRAL, (prim.NUMBERS, False, False), x, w, g[0][..., None, :], w, v)
-    return (by_values + _symmetric(v @ turned @ _h(v)),)
+    x_bar = by_values + _symmetric(v @ turned @ _h(v))
+    if is_complex(x):
+        x_bar = x_bar + apply_primitive(prim.DETERMINED, (prim.PHASES_OF_VECTORS,), g[1], v)
+    return (x_bar,)
 
 
 def _eig(g, p, x, is_real, values_alone):
@@ -216,27 +227,42 @@ def _between(*factors_and_direction):
 def _svd(g, p, x):
     """U (diag(s̄) + (J + Jᴴ) S + S (K + Kᴴ)) Vᴴ, and what lies outside of the spaces of U and V.
 
-    Between the phases of a pair of complex vectors there is a difference, i Im(Uᴴ dx V) / s, which U takes.
+    Between the phases of a pair of complex vectors there is a difference, i Im(Uᴴ dx V) / s, which U takes. Further
+    vectors give -U₂ Ū₂ᴴ U S⁻¹ Vᴴ, or -U S⁻¹ Vᴴ V̄₂ V₂ᴴ.
     """
     if x.size == 0:
         return (None,)
-    (u, s, vh), (u_bar, s_bar, vh_bar) = p, g
+    (u, s, vh), (u_bar, s_bar, vh_bar) = p[:3], g[:3]
     *_, m, n = x.shape
     column, row = s[..., :, None], s[..., None, :]
     gap, both = _gaps(s, max(m, n)), row + column
     overlap_u = _h(u) @ u_bar
+    if m != n or is_complex(x):
+        divisors = _known(s, s, max(m, n))
+        by_column, by_row = divisors[..., :, None], divisors[..., None, :]
     turned_u, turned_v = overlap_u / gap / both, vh @ _h(vh_bar) / gap / both
     inside = (turned_u + _h(turned_u)) * row + (turned_v + _h(turned_v)) * column
     if is_complex(x):
-        inside = inside + 0.5 * (overlap_u - conjugate(overlap_u)) * np.eye(s.shape[-1], dtype=s.dtype) / row
+        inside = inside + 0.5 * (overlap_u - conjugate(overlap_u)) * np.eye(s.shape[-1], dtype=s.dtype) / by_row
     by_values = apply_primitive(prim.SINGULAR, (prim.NUMBERS, False, False), x, s, s_bar[..., None, :], u, s, vh)
     x_bar = by_values + u @ inside @ vh
     if m > n:
-        outside = u_bar / row
+        outside = u_bar / by_row
         x_bar = x_bar + (outside - u @ (_h(u) @ outside)) @ vh
     if n > m:
-        outside = vh_bar / column
+        outside = vh_bar / by_column
         x_bar = x_bar + u @ (outside - (outside @ _h(vh)) @ vh)
+    if is_complex(x):
+        by, vectors = (np.concatenate([left, _h(right)], axis=-2) for left, right in ((u_bar, vh_bar), (u, vh)))
+        x_bar = x_bar + apply_primitive(prim.DETERMINED, (prim.PHASES_OF_PAIRS,), by, vectors)
+    if len(p) > 3:
+        if m > n:
+            by, vectors = g[3], p[3]
+            x_bar = x_bar - vectors @ (_h(by) @ u / by_row) @ vh
+        else:
+            by, vectors = _h(g[3]), _h(p[3])
+            x_bar = x_bar - u @ (vh @ by / by_column) @ _h(vectors)
+        x_bar = x_bar + apply_primitive(prim.DETERMINED, (prim.FURTHER_VECTORS,), by, vectors)
     return (x_bar,)
 
 
@@ -266,7 +292,9 @@ def _lstsq(g, p, x, y, rcond):
 
 vjp(prim.CHOLESKY, _hermitian(_cholesky))
 vjp(prim.EIGH, _hermitian(_eigh))
-vjp(prim.SVD, _hermitian(_svd))
+for _of_pairs in prim.SVDS:
+    vjp(_of_pairs, _hermitian(_svd))
+vjp(prim.DETERMINED, lambda g, p, by, vectors, what: (None, None))
 vjp(prim.EIG, _hermitian(_eig))
 _along(prim.SPECTRAL, prim.SPECTRAL_WEIGHTS, 2)
 _along(prim.SINGULAR, prim.SINGULAR_WEIGHTS, 3)

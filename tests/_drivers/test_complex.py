@@ -370,8 +370,16 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], type[Exception], str]] = {
     "a tangent": (lambda z: hoad.jvp(np.sum, (X,), (X * 1j,)), hoad.DTypeError, "dtype float64.*complex128"),
     "a cotangent": (lambda z: hoad.vjp(np.sum, X)[1](1j), hoad.DTypeError, "float64.*complex128"),
     "a cast": (lambda z: hoad.jvp(lambda z: z.astype(float), (z,), (z,)), hoad.NoRuleError, "np.real"),
-    "vectors of eigh": (lambda z: hoad.grad(lambda a: np.linalg.eigh(a)[0][0])(MATRIX), hoad.NoRuleError, "eigvalsh"),
-    "vectors of svd": (lambda z: hoad.grad(lambda a: np.linalg.svd(a)[1][0])(MATRIX), hoad.NoRuleError, "svdvals"),
+    "phases of eigh": (
+        lambda z: hoad.grad(lambda a: np.linalg.eigh(a + a.conj().T)[1][1, 0].real)(MATRIX),
+        hoad.NoRuleError,
+        r"phases of the vectors of eigh .*np\.abs\(v\)",
+    ),
+    "phases of svd": (
+        lambda z: hoad.grad(lambda a: np.linalg.svd(a)[0][1, 0].real)(MATRIX),
+        hoad.NoRuleError,
+        r"phases of the vectors of svd .*np\.abs\(u\) or u @ vh",
+    ),
     "no symmetric matrix": (
         lambda z: hoad.grad(lambda a: np.sum(np.linalg.eigvalsh(a)))(MATRIX),
         hoad.NoRuleError,

@@ -434,6 +434,19 @@ def _singular(x: Series, u: Series, s: Series, vh: Series) -> Pairs:
     yield orthonormal(vh.T)
 
 
+def _further(x: Any) -> Any:
+    """The projection on the further vectors."""
+    u, s, vh = linalg.svd(x)
+    rest = u[:, s.shape[0] :] if x.shape[0] > x.shape[1] else vh[s.shape[0] :].T
+    return rest @ rest.T
+
+
+def _complement(x: Series, p: Series) -> Pairs:
+    yield zero(p @ x if x.c[0].shape[0] > x.c[0].shape[1] else x @ p)
+    yield p @ p, p
+    yield p, p.T
+
+
 def _factors() -> Iterator[Case]:
     yield Case(
         "cholesky",
@@ -581,9 +594,16 @@ def _factors() -> Iterator[Case]:
         )
     yield Case("svd", D, linalg.svd, A, equation=_singular)
     yield Case("svd", D, lambda x: linalg.svd(x, full_matrices=False), TALL, "full_matrices=False", equation=_singular)
-    yield Case(
-        "svd", N, linalg.svd, TALL, "full_matrices=True, not square", note="The matrix does not determine all vectors."
-    )
+    for x in (TALL, WIDE):
+        yield Case(
+            "svd",
+            D,
+            _further,
+            x,
+            f"full_matrices=True, shape {x.shape}",
+            note="What depends on the further vectors one by one has no derivative.",
+            equation=_complement,
+        )
     yield Case("svdvals", D, linalg.svdvals, TALL, equation=lambda x, s: values_of(lambda x: x.T @ x)(x, s * s))
     yield Case("orth", D, linalg.orth, TALL, equation=_basis)
     for side, x in (("right", TALL), ("left", WIDE)):

@@ -11,11 +11,35 @@ from covered.rows import Kind, Row
 
 D, C = Kind.DIFFERENTIABLE, Kind.CONSTANT
 STACK = np.stack([B, B.T @ B])
+PHASES = "What depends on the phases of vectors has no derivative."
+ROTATION = "What depends on the further vectors one by one has no derivative."
 C3 = np.array([[0.5, 1.0, -0.5], [1.5, -0.25, 2.0]])
 
 
 def upper_factor(x: Any) -> Any:
     return np.linalg.cholesky(x @ x.T, upper=True)
+
+
+def hermitian(x: Any) -> Any:
+    return symmetric(x) + 1j * (x - np.swapaxes(x, -1, -2))
+
+
+def eigenvectors(x: Any) -> Any:
+    """What does not depend on the phases of the vectors."""
+    w, v = np.linalg.eigh(hermitian(x))
+    return w, np.abs(v) ** 2, (v[:, :1] @ np.conj(v[:, :1]).T)
+
+
+def singular_vectors(x: Any) -> Any:
+    u, s, vh = np.linalg.svd(x + 1j * x[::-1] ** 2, full_matrices=False)
+    return np.abs(u) ** 2, s, u[:, :1] @ vh[:1]
+
+
+def further_vectors(x: Any) -> Any:
+    """What does not depend on the rotation of the further vectors."""
+    u, s, vh = np.linalg.svd(x)
+    rest = vh[s.shape[0] :] if x.shape[0] < x.shape[1] else u[:, s.shape[0] :].T
+    return np.conj(rest).T @ rest, s
 
 
 PRODUCTS = [
@@ -58,6 +82,7 @@ LINALG = [
     Row("numpy.linalg.cholesky", D, lambda x: np.linalg.cholesky(x @ x.T), B, analytic=False, exact=False),
     Row("numpy.linalg.cholesky", D, upper_factor, B, "upper=True", analytic=False, exact=False),
     Row("numpy.linalg.eigh", D, lambda x: np.linalg.eigh(symmetric(x)), B, analytic=False, exact=False),
+    Row("numpy.linalg.eigh", D, eigenvectors, B, "a, complex", PHASES, analytic=False, exact=False),
     Row("numpy.linalg.eigvalsh", D, lambda x: np.linalg.eigvalsh(symmetric(x)), B, analytic=False, exact=False),
     Row("numpy.linalg.svd", D, lambda x: np.linalg.svd(x, full_matrices=False), M, analytic=False, exact=False),
     Row(
@@ -69,14 +94,9 @@ LINALG = [
         analytic=False,
         exact=False,
     ),
-    Row(
-        "numpy.linalg.svd",
-        Kind.IMPOSSIBLE,
-        np.linalg.svd,
-        M,
-        "full_matrices=True, not square",
-        note="The further columns are not determined by the matrix.",
-    ),
+    Row("numpy.linalg.svd", D, singular_vectors, M, "a, complex", PHASES, analytic=False, exact=False),
+    Row("numpy.linalg.svd", D, further_vectors, M, "full_matrices=True", ROTATION, analytic=False, exact=False),
+    Row("numpy.linalg.svd", D, further_vectors, N, "full_matrices=True, more rows", analytic=False, exact=False),
     Row("numpy.linalg.svdvals", D, np.linalg.svdvals, M, analytic=False, exact=False),
     Row("numpy.linalg.qr", D, np.linalg.qr, N, analytic=False, exact=False),
     Row("numpy.linalg.qr", D, lambda x: np.linalg.qr(x, mode="r"), N, "mode='r'", analytic=False, exact=False),

@@ -1342,6 +1342,172 @@ complexes(
     uses=["svd"],
     tolerance=2e-13,
 )
+
+
+def _twice_hermitian(z: Any) -> Any:
+    """z + zᴴ, whose eigenvalues lie about twice as far apart as the singular values of z."""
+    return z + np.swapaxes(_conj(z) if z.dtype == object else z.conj(), -1, -2)
+
+
+def _of_both_signs(z: Any) -> Any:
+    return _twice_hermitian(z) - 5 * np.eye(z.shape[-1], dtype=np.int8)
+
+
+def _as_objects(a: Any) -> Any:
+    return np.array(a.tolist(), dtype=object).reshape(a.rows, a.cols)
+
+
+def _dyads(u: Any, s: Any, vh: Any) -> Any:
+    """s uᵢ vⱼ of each pair of vectors, which their phase does not change; pairs last."""
+    return s[..., None, None, :] * u[..., :, None, :] * np.swapaxes(vh, -1, -2)[..., None, :, :]
+
+
+def _further_projection(u: Any, vh: Any) -> Any:
+    """That on what u, or vᴴ, has beyond the other."""
+    m, n = u.shape[-1], vh.shape[-1]
+    rest = u[..., n:] if m > n else np.swapaxes(vh[..., m:, :].conj(), -1, -2)
+    return rest @ np.swapaxes(rest.conj(), -1, -2)
+
+
+def _mp_eigh(a: Any) -> tuple[Any, Any]:
+    w, v = mp.eighe(mp.matrix(a.tolist()))
+    return np.array(list(w), dtype=object), _as_objects(v)
+
+
+def _mp_dyads(a: Any) -> Any:
+    w, v = _mp_eigh(a)
+    return (_dyads(v, w, _conj(v.T)),)
+
+
+def _mp_sizes(a: Any) -> Any:
+    return (_squares(_mp_eigh(a)[1]),)
+
+
+def _mp_hermitian_svd(a: Any) -> Any:
+    w, v = _mp_eigh(a)
+    order = sorted(range(len(w)), key=lambda k: -abs(w[k]))
+    return (_dyads(v[:, order], w[order] * abs(w[order]), _conj(v[:, order].T)),)
+
+
+def _mp_svd(a: Any) -> Any:
+    u, s, vh = mp.svd_c(mp.matrix(a.tolist()))
+    return (_dyads(_as_objects(u), np.array(list(s), dtype=object) ** 2, _as_objects(vh)),)
+
+
+def _complement(z: Any) -> Any:
+    """I - z (zᴴ z)⁻¹ zᴴ, or the same of zᴴ."""
+    z = z if len(z) > len(z.T) else _conj(z.T)
+    return np.eye(len(z), dtype=int) - _projector(z)
+
+
+def _only(f: Function) -> Function:
+    """The first result of a function of one matrix, on a stack."""
+    return lambda a: each_matrix(f)(a)[0]
+
+
+def _eigh_dyads(z: Any) -> Any:
+    w, v = np.linalg.eigh(_twice_hermitian(z))
+    return _dyads(v, w, np.swapaxes(v.conj(), -1, -2))
+
+
+def _svd_dyads(a: Any, **options: Any) -> Any:
+    u, s, vh = np.linalg.svd(a, **options)
+    k = s.shape[-1]
+    return _dyads(u[..., :k], s**2, vh[..., :k, :])
+
+
+def _determined(z: Any) -> Any:
+    """The zeros of an adjoint that depends on nothing undetermined."""
+    return sum(apply_primitive(primitive_named("determined"), (what,), z, z) for what in range(3))
+
+
+of_parts(
+    "eigh",
+    _eigh_dyads,
+    lambda z: _only(_mp_dyads)(_twice_hermitian(z)),
+    both(3, 3),
+    both(2, 2, 2),
+    both(1, 1),
+    uses=["eigh"],
+    tolerance=2e-13,
+)
+of_parts("determined", lambda z: z**2 + _determined(z), lambda z: z**2, both(3, 2), both(2, 2, 2), uses=["determined"])
+complexes(
+    "complex_eigh_of_upper",
+    lambda x, y: np.abs(np.linalg.eigh(_twice_hermitian(_z(x, y)), "U")[1]) ** 2,
+    lambda x, y: _only(_mp_sizes)(_twice_hermitian(_z(x, y))),
+    both(2, 2),
+    uses=["eigh"],
+    tolerance=2e-13,
+)
+of_parts(
+    "svd",
+    lambda z: _svd_dyads(z, full_matrices=False),
+    _only(_mp_svd),
+    both(2, 2),
+    both(3, 2),
+    both(2, 3),
+    both(2, 2, 2),
+    both(1, 1),
+    uses=["svd"],
+    tolerance=2e-13,
+)
+of_parts(
+    "hermitian_svd",
+    lambda z: _svd_dyads(_of_both_signs(z), hermitian=True),
+    lambda z: _only(_mp_hermitian_svd)(_of_both_signs(z)),
+    both(2, 2),
+    uses=["eigh"],
+    tolerance=5e-13,
+)
+of_parts("full_svd", _svd_dyads, _only(_mp_svd), both(3, 2), both(2, 3), uses=["full_svd"], tolerance=2e-13)
+of_parts(
+    "further_vectors",
+    lambda z: _further_projection(*np.linalg.svd(z)[::2]),
+    lambda z: _only(lambda a: (_complement(a),))(z),
+    both(4, 2),
+    both(1, 3),
+    both(2, 3, 1),
+    uses=["full_svd"],
+    tolerance=2e-13,
+)
+decompositions(
+    "full_svd",
+    lambda a: flat(*(lambda u, s, vh: (u[..., :2], s, vh[..., :2, :]))(*np.linalg.svd(a))),
+    lambda a: flat(*singular(a)),
+    rectangular(3, 2),
+    rectangular(2, 4),
+    rectangular(2, 2, 3),
+    uses=["full_svd"],
+    tolerance=2e-13,
+)
+decompositions(
+    "further_vectors",
+    lambda a: _further_projection(*np.linalg.svd(a)[::2]),
+    lambda a: _only(lambda a: (_complement(a),))(a),
+    rectangular(4, 2),
+    rectangular(1, 3),
+    rectangular(2, 3, 1),
+    uses=["full_svd"],
+    tolerance=2e-13,
+)
+
+
+def _normal(a: Any) -> Any:
+    """a₁ × a₂ / |a₁ × a₂|, with the sign of NumPy's third vector."""
+    found = np.cross(a[:, 0], a[:, 1])
+    like = np.linalg.svd(_as_double(a))[0][:, 2]
+    return found / mp.sqrt(found @ found) * int(np.sign(_as_double(found) @ like))
+
+
+decompositions(
+    "one_further_vector",
+    lambda a: np.linalg.svd(a)[0][:, 2],
+    _normal,
+    rectangular(3, 2),
+    uses=["full_svd"],
+    tolerance=2e-13,
+)
 complexes(
     "complex_fftn",
     lambda x, y: np.abs(np.fft.fftn(_z(x, y), norm="ortho")) ** 2,

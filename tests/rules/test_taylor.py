@@ -31,7 +31,8 @@ OF_ARRAYS = frozenset(
     matrix_power_negative ptp complex_inv complex_solve complex_det complex_sign_of_det
     complex_cholesky complex_pinv
     complex_lstsq complex_qr complex_max complex_min complex_cofactors complex_logdet complex_eigvalsh
-    complex_svdvals""".split()
+    complex_svdvals complex_eigh complex_determined complex_eigh_of_upper complex_svd complex_hermitian_svd
+    complex_full_svd complex_further_vectors full_svd further_vectors one_further_vector""".split()
 )
 
 

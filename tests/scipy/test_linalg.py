@@ -277,6 +277,24 @@ Z, Z_TALL, Z_WIDE, Z_FEW = _complex(3, 3) + np.eye(3), _complex(4, 3), _complex(
 Z_POSITIVE = Z @ Z.conj().T + np.eye(3)
 Z_BAND = np.array([[0.0, 1.0 + 0.5j, 0.5j, 0.25], [5.0, 6.0, 7.0, 8.0]])
 R = np.array([[2.0, 0.25 + 0.5j], [0.25 - 0.5j, 1.0]])
+
+
+def projections(v: Any) -> Any:
+    """v vᴴ of each column, which its phase does not change."""
+    return v[:, None] * np.conj(v)[None]
+
+
+def pairs(w: Any, v: Any) -> Any:
+    return w, projections(v)
+
+
+def invariants(u: Any, s: Any, vh: Any) -> Any:
+    """u vᴴ of each pair of vectors, and the projections on those beyond."""
+    k = s.shape[0]
+    further = u[:, k:], np.conj(vh[k:]).T
+    return u[:, None, :k] * vh[:k].T[None], s, [x @ np.conj(x).T for x in further]
+
+
 OF_COMPLEX: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "solve, her": (lambda x: linalg.solve(hermitian(x), Z_WIDE, assume_a="her"), Z + 2 * np.eye(3)),
     "solve, sym": (lambda x: linalg.solve(x + x.T, Z_WIDE, assume_a="sym"), Z),
@@ -293,6 +311,16 @@ OF_COMPLEX: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "rq": (linalg.rq, Z_WIDE),
     "qr_multiply": (lambda x: linalg.qr_multiply(x, Z_WIDE, conjugate=True), Z_TALL),
     "svdvals": (linalg.svdvals, Z_TALL),
+    "svd": (lambda x: invariants(*linalg.svd(x)), Z_TALL),
+    "svd, more columns": (lambda x: invariants(*linalg.svd(x)), Z_WIDE),
+    "svd, full_matrices=False": (lambda x: invariants(*linalg.svd(x, full_matrices=False)), Z_TALL),
+    "orth": (lambda x: projections(linalg.orth(x)), Z_TALL),
+    "eigh": (lambda x: pairs(*linalg.eigh(hermitian(x))), Z),
+    "eigh, lower=False": (lambda x: pairs(*linalg.eigh(hermitian(x), lower=False)), Z),
+    "eigh, subset": (lambda x: pairs(*linalg.eigh(hermitian(x), subset_by_index=[1, 2])), Z),
+    "eigh, b": (lambda x: pairs(*linalg.eigh(hermitian(Z), x @ x.conj().T + Z_POSITIVE)), Z),
+    "eigh, b, type=3": (lambda x: pairs(*linalg.eigh(hermitian(x), Z_POSITIVE, type=3)), Z),
+    "eig_banded": (lambda x: pairs(*linalg.eig_banded(x)), Z_BAND),
     "pinv": (linalg.pinv, Z_TALL),
     "pinvh": (lambda x: linalg.pinvh(hermitian(x)), Z + 2 * np.eye(3)),
     "lstsq": (lambda x: linalg.lstsq(x, Z_BAND[0])[:2], Z_TALL),

@@ -44,7 +44,7 @@ cdef int32_t support_of(Appender builder, int32_t k, int32_t* left) except? -1:
         if has_no_zero(builder.graph, k):
             return NOTHING
         value = np.asarray(builder.graph.value_of(k))
-        return builder.graph.const_object(np.not_equal(value, 0).astype(value.dtype))
+        return builder.graph.const_object(np.asarray(np.not_equal(value, 0), value.dtype))
     left[0] -= 1
     if left[0] < 0 or not builder.graph.nodes[k].flags & F_WIDE:
         return NOTHING
