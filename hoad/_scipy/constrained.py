@@ -17,6 +17,7 @@ import scipy.optimize
 from hoad._core.trace.context import running
 from hoad._drivers.jacobian import jacobian
 from hoad._numpy.registry import as_traced
+from hoad._scipy import roots_and_minima  # noqa: F401  (declares the minimum without constraints)
 from hoad._scipy.bounds import CLOSE, MOVING, REST, ends_of
 from hoad._scipy.registry import IMPLEMENTED
 from hoad._scipy.solutions import Function, Given, Solver, at_rest, number, refusal, solution, vector, with_arguments
@@ -24,7 +25,6 @@ from hoad._scipy.solutions import Function, Given, Solver, at_rest, number, refu
 original = scipy.optimize.minimize
 unconstrained = IMPLEMENTED[original]
 MET = 1e-4  # how far a constraint that holds may be from being met, by its size
-OPTIONS = ("type", "fun", "args")  # of a constraint given as a dict, beside its jac
 
 
 def _listed(constraints: Any) -> list[Any]:
@@ -58,10 +58,7 @@ def _limits(constraint: Any) -> Any:
 def _without_function(constraint: Any) -> Any:
     """What else SciPy is told of a constraint; its function may hold traced values, which a replay must not keep."""
     if isinstance(constraint, dict):
-        kept = {name: x for name, x in constraint.items() if name not in OPTIONS}
-        if callable(jac := kept.get("jac")):
-            kept["jac"] = functools.partial(_with, jac, constraint.get("args", ()))
-        return kept
+        return {name: x for name, x in constraint.items() if name not in ("type", "fun")}
     if isinstance(constraint, scipy.optimize.LinearConstraint):
         return constraint
     names = ("jac", "hess", "keep_feasible", "finite_diff_rel_step", "finite_diff_jac_sparsity")
@@ -71,7 +68,7 @@ def _without_function(constraint: Any) -> Any:
 def _with_plain(constraint: Any, fun: Function, limits: Any) -> Any:
     """The constraint as SciPy takes it, with a function and limits of plain numbers."""
     if isinstance(limits, str):
-        return constraint | {"type": limits, "fun": fun}
+        return constraint | {"type": limits, "fun": lambda z, *args: fun(z)}
     if isinstance(constraint, scipy.optimize.LinearConstraint):
         return scipy.optimize.LinearConstraint(constraint.A, *limits, constraint.keep_feasible)
     return scipy.optimize.NonlinearConstraint(fun, *limits, **constraint)
