@@ -37,7 +37,7 @@ from hoad._core.jit.draws import draw_again, draws_so_far
 from hoad._core.record.recording import are_all_alive, differentiating
 from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.traced import Array, Scalar, graph_of, is_traced, plain_value
-from hoad._pytree.containers import flatten, kind_of, leaves_of
+from hoad._pytree.containers import flatten, kind_of, leaves_of, without_labels
 from hoad.errors import REFUSALS, TracedValueError
 
 VARIABLE = "HOAD_PARANOID"
@@ -498,9 +498,9 @@ def _told(f: _Function, moved: float, returned: Any, strict: bool = True) -> str
 def _parts(returned: Any) -> tuple[Any, list[Any]]:
     """The structure of what a function returned, and its leaves as plain values."""
     if kind_of(type(returned)) is None:
-        return None, [as_plain(returned)]
+        return None, [as_plain(without_labels(returned))]
     leaves, structure = flatten(returned)
-    return structure, [as_plain(x) for x in leaves]
+    return structure, [as_plain(without_labels(x)) for x in leaves]
 
 
 def _numbers(x: Any) -> Any:

@@ -14,7 +14,7 @@ from hoad._core.base.threads import check_threads
 from hoad._core.graph.inspect import guard_rows
 from hoad._core.trace.traced import graph_of, is_traced, plain_value
 from hoad._pytree.arguments import Key, Numbers, called, check_argument, check_function, packed
-from hoad._pytree.containers import Name, Structure, flatten, kind_of
+from hoad._pytree.containers import Name, Structure, flatten, kind_of, without_labels
 from hoad._transform.composite import captured_program
 from hoad._transform.loops import Loop
 from hoad._transform.programs import without_guards
@@ -160,7 +160,7 @@ class _Call:
         made = [structure.unflatten([next(coming) for _ in range(structure.size)]) for structure in self.structures]
         args = [x for key, x in zip(self.keys, made, strict=True) if isinstance(key, int)]
         kwargs = {key: x for key, x in zip(self.keys, made, strict=True) if isinstance(key, str)}
-        return compared(self.f, args, kwargs, "vmap")
+        return without_labels(compared(self.f, args, kwargs, "vmap"))
 
     def results(self, out_axes: Axes) -> Any:
         """What f gives for all inputs: those that take the same branches are replayed together."""

@@ -20,7 +20,7 @@ from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.errors import advice_for
 from hoad._core.trace.traced import METHODS, Array, Scalar, is_traced, plain_value
 from hoad._pytree.arguments import FLOAT64, Key, check_argument, packed, parts_of
-from hoad._pytree.containers import Forms, Name, Parts, flatten, is_float, kind_of
+from hoad._pytree.containers import Forms, Name, Parts, flatten, is_float, kind_of, without_labels
 from hoad.errors import HoadError, NoRuleError, ShapeError, TracedValueError
 
 # Drivers of functions of one number, or of the items of one array.
@@ -193,6 +193,7 @@ def outputs(recording: Recording, result: Any, driver: str) -> tuple[list[int], 
     if kind_of(type(result)) is None:
         return [output_operand(recording, result, driver)], None
     leaves, structure = flatten(result)
+    leaves = [leaf if is_number(leaf) else without_labels(leaf) for leaf in leaves]
     places = [k for k, leaf in enumerate(leaves) if is_traced(leaf) or is_float(leaf)]
     if not places:
         kind = type(result).__name__
@@ -216,6 +217,7 @@ def output_operand(recording: Recording, result: Any, driver: str) -> int:
 
 
 def _operand(recording: Recording, result: Any, driver: str) -> int:
+    result = result if is_number(result) else without_labels(result)
     if is_number(result):
         if isinstance(result, np.ndarray) and result.dtype == object and not holds_traced(result):
             result = _of_floats(result, driver)

@@ -198,6 +198,11 @@ _LEAVES = {float, int, bool, str, type(None), np.ndarray, np.float64, Scalar, Ar
 REGISTERED: dict[type, Kind] = {}
 
 
+def without_labels(x: Any) -> Any:
+    """The array in one of xarray's, which names its axes; anything else as it is."""
+    return x.data if type(x).__module__.partition(".")[0] == "xarray" and hasattr(x, "data") else x
+
+
 def kind_of(cls: type) -> Kind | None:
     """How containers of this class are taken apart; None for leaves."""
     if cls in _LEAVES:

@@ -38,7 +38,7 @@ from hoad._program.callee import Callee, Strong, called
 from hoad._program.pickling import refusal, restoring, truths, whole_number
 from hoad._program.program import Program
 from hoad._program.tape import Tape
-from hoad._pytree.containers import Parts, is_float
+from hoad._pytree.containers import Parts, is_float, without_labels
 from hoad._transform.adjoint import adjoints_by
 from hoad._transform.composite import Apart, Stretch, hold_guards, program_of
 from hoad._transform.curves import program_along
@@ -586,7 +586,7 @@ def of_floats(f: Callable[..., Any]) -> Callable[..., Any]:
     """f, of which an integer or a boolean, if that is all that it returns, is a float."""
 
     def of(*points: Any) -> Any:
-        y = compared(f, points, {}, "taylor")
+        y = without_labels(compared(f, points, {}, "taylor"))
         return np.multiply(y, 1.0) if _is_integral(y) else y
 
     return of

@@ -1,4 +1,4 @@
-"""Series and frames of pandas in arithmetic with traced values: they are constants, and the result has no labels."""
+"""Labelled arrays in arithmetic with traced values: pandas' are constants without labels, xarray's hold traced ones."""
 
 from __future__ import annotations
 
@@ -70,3 +70,57 @@ def test_errors_within_pandas_name_the_line_of_the_user() -> None:
     frame = pandas.DataFrame(np.eye(2))
     with pytest.raises(TracedValueError, match=r"test_labelled\.py:\d+"):
         hoad.jacobian(lambda x: frame @ x)(np.ones(2))
+
+
+class Named:
+    """What matters of an array of xarray's: it holds any array as `data`, and gives another of its kind."""
+
+    __module__ = "xarray.core.dataarray"
+
+    def __init__(self, data: Any) -> None:
+        self.data = data
+
+    def __mul__(self, other: Any) -> Any:
+        return Named(self.data * other)
+
+    __rmul__ = __mul__
+
+    def sum(self) -> Any:
+        return Named(self.data.sum())
+
+    def __repr__(self) -> str:
+        return f"Named({self.data!r})"
+
+
+def check_named(named: Any) -> None:
+    def total(t: Any) -> Any:
+        return (named * t * t).sum()
+
+    assert hoad.value_and_grad(total)(1.5) == (13.5, 18.0)
+    assert hoad.jvp(total, (1.5,), (1.0,)) == (13.5, 18.0)
+    assert hoad.hessian(total)(1.5) == 12.0
+    np.testing.assert_array_equal(hoad.derivatives(total, 2)(1.5), [13.5, 18.0, 12.0])
+    np.testing.assert_array_equal(hoad.vmap(total)(np.array([1.5, 0.5])), [13.5, 1.5])
+    np.testing.assert_array_equal(hoad.jacobian(lambda t: {"a": named * t})(1.5)["a"], A)
+    assert hoad.record(total, 1.5).evaluate(0.5) == 1.5
+
+
+def test_what_holds_a_traced_array_is_taken_for_it_where_it_is_returned() -> None:
+    check_named(Named(A))
+    assert hoad.jit(hoad.grad(lambda t: (Named(A) * t * t).sum()))(1.5) == 18.0
+
+
+def test_xarray() -> None:
+    xarray = pytest.importorskip("xarray")
+    check_named(xarray.DataArray(A, dims="t", coords={"t": [0, 1, 2]}))
+    data = xarray.Dataset({"a": ("t", A), "b": ("s", np.array([1.0, 2.0]))})
+
+    def loss(p: Any) -> Any:
+        return (np.exp(data["a"] * p[0]) * data["b"] * p[1]).sum("s").mean()
+
+    def plain(p: Any) -> Any:
+        return np.mean(np.sum(np.exp(A[:, None] * p[0]) * np.array([1.0, 2.0]) * p[1], axis=1))
+
+    p = np.array([0.3, -0.2])
+    np.testing.assert_allclose(hoad.grad(loss)(p), hoad.grad(plain)(p), rtol=1e-14)
+    np.testing.assert_allclose(hoad.hessian(loss)(p), hoad.hessian(plain)(p), rtol=1e-13)
