@@ -205,7 +205,8 @@ cdef void _next_term(Equation* e, double n, double scale, number* d) noexcept no
 cdef bint _about_zero(Equation* e, double x, int order, number* y, number* d, double* sums) noexcept nogil:
     """The derivative of an order by x from the series about 0; False if that is too long."""
     cdef int k, n, size = e.size
-    cdef double m, growth, u
+    cdef bint ended
+    cdef double m, growth
     for k in range(size):
         d[k] = _of[number](0.0, 0.0, d[0])
     d[0] = _of[number](1.0, 0.0, d[0])
@@ -217,12 +218,15 @@ cdef bint _about_zero(Equation* e, double x, int order, number* y, number* d, do
     for n in range(MOST_TERMS):
         m = n + order
         _next_term[number](e, m, x, d)
-        u = 1.0 / (n + 1.0)
         growth = fabs(x)
+        ended = True
         for k in range(size):
             d[k] = _times[number](d[k], _inverse[number](_of[number](n + 1.0, 0.0, d[0])))
             y[k] = _plus[number](y[k], d[k])
             sums[k] += fabs(_head[number](d[k]))
+            ended = ended and _head[number](d[k]) == 0.0
+        if ended:
+            return True
         m += 1.0
         if m + e.c <= 0.0:
             continue
@@ -414,20 +418,36 @@ cdef void _over_series(Equation* e, number* p, number* q, number* y) noexcept no
 
 
 cdef double _next_point(Equation* e, double x, double end) noexcept nogil:
-    """The point to which the series about x goes, on the way to the end."""
+    """The point to which the series about x goes, on the way to the end.
+
+    So near that no solution, of those that go as powers, exponentials and waves, changes by more than about 10⁶.
+    """
     cdef double t, after
     if e.kind == GAUSS:
-        t = 0.5 * (1.0 - x) if x > 0.0 else 0.5 * x
-        if x < 0.0:
-            t = -fabs(t)
+        if x > 0.0:
+            t = (1.0 - x) * min(0.5, 15.0 / (1.0 + fabs(e.c - e.a - e.b)))
+        else:
+            t = x * min(0.5, 15.0 / (1.0 + fabs(e.c)))
     else:
-        t = 0.5 * fabs(x)
-        t = min(t, 12.0 * sqrt(fabs(x)) if e.kind == CONFLUENT_LIMIT else 16.0)
+        t = fabs(x) * min(0.5, 15.0 / (1.0 + fabs(e.c)))
+        if e.kind == CONFLUENT_LIMIT:
+            t = min(t, 12.0 * sqrt(fabs(x)))
+        else:
+            t = min(t, min(16.0, 12.0 * sqrt(fabs(x) / (1.0 + fabs(e.a)))))
         if end < x:
             t = -t
     t *= e.slack
     after = x + t
     return after if fabs(end - x) > 1.2 * fabs(t) else end
+
+
+cdef bint _at_once(Equation* e, double x, int count, number* y, number* work, double* sums) noexcept nogil:
+    """The derivatives of orders 0 to count - 1 by x, and of all orders by the parameters, by the series about 0."""
+    cdef int n
+    for n in range(count):
+        if not _about_zero[number](e, x, n, y + n * e.size, work, sums):
+            return False
+    return True
 
 
 cdef bint _onwards(Equation* e, double x, double end, number* y, number* work, double* sums) noexcept nogil:
@@ -492,10 +512,7 @@ cdef bint _far_left(Equation* e, double x, double start, int count, number* y, n
         at *= 1.5
         if at >= -x:
             return False
-    for n in range(2):
-        if not _about_zero[number](e, -start, n, y + n * size, work, sums):
-            return False
-    if not _onwards[number](e, -start, -at, y, work, sums):
+    if not _at_once[number](e, -start, 2, y, work, sums) or not _onwards[number](e, -start, -at, y, work, sums):
         return False
     _over_series[number](e, y, other, other + size)
     for n in range(count):
@@ -505,57 +522,86 @@ cdef bint _far_left(Equation* e, double x, double start, int count, number* y, n
     return True
 
 
-cdef bint _solve(Equation* e, double x, int count, number* y, number* work, double* sums) noexcept nogil:
-    """The derivatives of orders 0 to count - 1 by x, and of all orders by the parameters; False where there are none."""
-    cdef int n, size = e.size
-    cdef double start = 0.5
+cdef inline bint _is_degree(double a, int order) noexcept nogil:
+    """Whether -a is the degree of a polynomial, as it stays where there is no derivative by a."""
+    return order == 0 and a <= 0.0 and a == rint(a)
+
+
+cdef bint _by_steps(Equation* e, double x, int count, number* y, number* work, double* sums) noexcept nogil:
+    """The same from point to point."""
+    cdef double start = e.slack
     if e.kind == TRICOMI:
         return _of_tricomi[number](e, x, count, y, work, sums)
-    if e.kind == CONFLUENT_LIMIT:
-        start = 64.0
+    if e.kind == GAUSS:
+        start *= 0.5
     elif e.kind == KUMMER:
-        start = 8.0 if x < 0.0 or e.a < 0.0 or e.c < 0.0 else 1000.0    # where all terms are positive
-    start *= e.slack
+        start *= 8.0
+    else:
+        start *= 64.0
     if fabs(x) <= start:
-        for n in range(count):
-            if not _about_zero[number](e, x, n, y + n * size, work, sums):
-                return False
-        return True
+        return _at_once[number](e, x, count, y, work, sums)
+    if e.kind == GAUSS and x >= 1.0:
+        return False
     if e.kind == KUMMER and x < -150.0 and _far_left[number](e, x, start, count, y, work, sums):
         return True
     if x < 0.0:
         start = -start
-    for n in range(2):
-        if not _about_zero[number](e, start, n, y + n * size, work, sums):
-            return False
-    if not _onwards[number](e, start, x, y, work, sums):
+    if not _at_once[number](e, start, 2, y, work, sums) or not _onwards[number](e, start, x, y, work, sums):
         return False
     _further_orders[number](e, x, count, y)
     return True
 
 
-cdef void _item(Equation* e, double x, int count, double* out, Py_ssize_t stride, double factor, Twofold* exact,
-                double* rough, double* sums) noexcept nogil:
-    """The derivatives of orders 0 to count - 2 by x, nan where they are not right."""
+cdef bint _is_short(Equation* e, double x) noexcept nogil:
+    """Whether the series about 0 is tried first: it is not long, and may have all digits."""
+    if e.kind == GAUSS:
+        # where it ends, and stays a polynomial as there is no derivative by its degree, at all x
+        return fabs(x) <= 0.8 or _is_degree(e.a, e.na) or _is_degree(e.b, e.nb)
+    if e.kind == KUMMER:
+        return x < 1000.0 and x > -40.0 - fabs(e.c) or _is_degree(e.a, e.na)
+    return e.kind == CONFLUENT_LIMIT and x < 1e6 and x > -400.0 - fabs(e.c)
+
+
+cdef bint _solve(Equation* e, double x, int count, bint at_once, number* y, number* work, double* sums) noexcept nogil:
+    if at_once:
+        return _at_once[number](e, x, count, y, work, sums)
+    return _by_steps[number](e, x, count, y, work, sums)
+
+
+cdef bint _is_right(Equation* e, double x, int count, bint at_once, double tolerance, double* out, Py_ssize_t stride,
+                    double factor, Twofold* exact, double* rough, double* sums) noexcept nogil:
+    """Whether the derivatives of orders 0 to count - 2 by x are right, all of them; those that are not are nan."""
     cdef int n, trial, size = e.size, last = size - 1
-    cdef bint right
-    cdef double y, slope, error, near
+    cdef bint known, right = True
+    cdef double y, slope, error
     e.slack = 1.0
-    right = isfinite(x) and isfinite(e.a) and isfinite(e.b) and isfinite(e.c)
-    right = right and _solve[Twofold](e, x, count, exact, exact + count * size, sums)
+    known = _solve[Twofold](e, x, count, at_once, exact, exact + count * size, sums)
     for n in range(count - 1):
-        out[n * stride] = exact[n * size + last].head * factor if right else NAN
+        out[n * stride] = exact[n * size + last].head * factor
     for trial in range(2):
         e.slack = 0.93 if trial == 0 else 0.81
-        if right:
-            right = _solve[double](e, x, count, rough, rough + count * size, sums)
+        known = known and _solve[double](e, x, count, at_once, rough, rough + count * size, sums)
         for n in range(count - 1):
             y = exact[n * size + last].head
             slope = x * exact[(n + 1) * size + last].head
             error = fabs(rough[n * size + last] - y) * (ROUNDING * MARGIN)
-            near = TOLERANCE * (fabs(y) + fabs(slope))
-            if not (right and error <= near and isfinite(y)):
+            if not (known and isfinite(y) and error <= tolerance * (fabs(y) + fabs(slope))):
                 out[n * stride] = NAN
+                right = False
+    return right
+
+
+cdef void _item(Equation* e, double x, int count, double* out, Py_ssize_t stride, double factor, Twofold* exact,
+                double* rough, double* sums) noexcept nogil:
+    """The derivatives of orders 0 to count - 2 by x, nan where they are not right."""
+    cdef int n
+    if not (isfinite(x) and isfinite(e.a) and isfinite(e.b) and isfinite(e.c)):
+        for n in range(count - 1):
+            out[n * stride] = NAN
+        return
+    if _is_short(e, x) and _is_right(e, x, count, True, ROUNDING, out, stride, factor, exact, rough, sums):
+        return
+    _is_right(e, x, count, False, TOLERANCE, out, stride, factor, exact, rough, sums)
 
 
 def partials(int kind, const double[::1] a, const double[::1] b, const double[::1] c, const double[::1] x, orders,
