@@ -74,11 +74,11 @@ PLACES = {CONFLUENT_LIMIT: (2,), KUMMER: (0, 2), GAUSS: (0, 1, 2), TRICOMI: (0, 
 def partials(kind: int, operands: Any, orders: tuple[int, ...], degree: int) -> Any:
     """The derivatives of these orders by the parameters, and of orders 0 to degree by x, as the rows of an array."""
     *parameters, x = np.broadcast_arrays(*(np.asarray(operand, np.float64) for operand in operands))
-    of_kernel, of_orders = 3 * [np.zeros(x.size)], 3 * [0]
+    columns, by = 3 * [np.zeros(x.size)], 3 * [0]
     for place, parameter, order in zip(PLACES[kind], parameters, orders, strict=True):
-        of_kernel[place], of_orders[place] = np.ascontiguousarray(parameter).reshape(-1), order
-    i, j, k = of_orders
-    found = hypergeometric.partials(kind, *of_kernel, np.ascontiguousarray(x).reshape(-1), (i, j, k), degree)
+        columns[place], by[place] = np.ascontiguousarray(parameter).reshape(-1), order
+    (a, b, c), (i, j, k) = columns, by
+    found = hypergeometric.partials(kind, a, b, c, np.ascontiguousarray(x).reshape(-1), (i, j, k), degree)
     return found.reshape(degree + 1, *x.shape)
 
 
