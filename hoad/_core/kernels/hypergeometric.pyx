@@ -3,9 +3,9 @@
 
 All parameters are truncated power series, a + ε, b + δ, c + γ, so that one solution has the derivatives of all orders
 by them. It starts from the series about 0, or of Tricomi's function from that about infinity, and goes on from point to
-point by Taylor series of the differential equation. Numbers have twice the digits of a double, as sums of two: that
-outlasts cancellation by 16 digits. The same in plain doubles, along the same points and along others, tells how many
-digits are lost, and so which results are right.
+point by Taylor series of the differential equation. Numbers are sums of two doubles, which outlasts cancellation by 16
+digits. The same in plain doubles, along the same points and along others, tells how many digits are lost, and so which
+results are right. The others are found again in sums of four doubles, beside those of two; what is not right then is nan.
 
 References
 ----------
@@ -17,7 +17,7 @@ import math
 
 import numpy as np
 
-from libc.math cimport fabs, isfinite, ldexp, log, rint, sqrt
+from libc.math cimport fabs, isfinite, ldexp, lgamma, log, rint, sqrt
 from libc.stdlib cimport free, malloc
 
 cdef enum:
@@ -30,20 +30,30 @@ cdef enum:
 
 cdef double NAN = math.nan
 cdef double SPLITTER = 134217729.0      # 2²⁷ + 1
-cdef double LN2 = 0.6931471805599453
-cdef double LN2_REST = 2.3190468138462996e-17
+cdef double LN2 = 0.6931471805599453         # and what log 2 is beyond it
+cdef double LN2_1 = 2.3190468138462996e-17
+cdef double LN2_2 = 5.707708438416212e-34
+cdef double LN2_3 = -3.5824322106018114e-50
 cdef double TOLERANCE = 1e-11           # of results, beside what a relative change of x changes them by
 cdef double ROUNDING = 2.0 ** -53
 cdef double MARGIN = 256.0              # by which the error that doubles predict is multiplied
 
 
-# ---- numbers of two doubles ------------------------------------------------------------------------------------------
+# ---- numbers of two and of four doubles -----------------------------------------------------------------------------
 
 cdef struct Twofold:
     double head
     double rest
 
+cdef struct Fourfold:
+    double head, x1, x2, x3
+
 ctypedef fused number:
+    double
+    Twofold
+    Fourfold
+
+ctypedef fused rough_number:
     double
     Twofold
 
@@ -81,12 +91,47 @@ cdef inline Twofold _product_of(double x, double y) noexcept nogil:
     return p
 
 
+cdef inline Fourfold _carried(double x0, double x1, double x2, double x3, double x4) noexcept nogil:
+    """The sum of five numbers, each much smaller than the one before: carried upwards twice, and then downwards."""
+    cdef Fourfold p
+    cdef Twofold s
+    cdef int k
+    for k in range(2):
+        s = _sum_of(x3, x4)
+        x3, x4 = s.head, s.rest
+        s = _sum_of(x2, x3)
+        x2, x3 = s.head, s.rest
+        s = _sum_of(x1, x2)
+        x1, x2 = s.head, s.rest
+        s = _sum_of(x0, x1)
+        x0, x1 = s.head, s.rest
+    s = _normal(x1, x2)
+    x1, x2 = s.head, s.rest
+    s = _normal(x2, x3)
+    p.head, p.x1, p.x2, p.x3 = x0, x1, s.head, s.rest + x4
+    return p
+
+
 cdef inline number _of(double head, double rest, number like) noexcept nogil:
     cdef Twofold p
+    cdef Fourfold q
     if number is double:
         return head + rest
-    else:
+    elif number is Twofold:
         return _normal(head, rest)
+    else:
+        p = _normal(head, rest)
+        q.head, q.x1, q.x2, q.x3 = p.head, p.rest, 0.0, 0.0
+        return q
+
+
+cdef inline number _minus_log_2(number like) noexcept nogil:
+    cdef Fourfold q
+    if number is Fourfold:
+        q.head, q.x1, q.x2, q.x3 = -LN2, -LN2_1, -LN2_2, -LN2_3
+        return q
+    else:
+        return _of[number](-LN2, -LN2_1, like)
 
 
 cdef inline double _head(number x) noexcept nogil:
@@ -96,55 +141,112 @@ cdef inline double _head(number x) noexcept nogil:
         return x.head
 
 
+cdef inline double _negligible(number like) noexcept nogil:
+    """The part of a sum that does not count."""
+    if number is Fourfold:
+        return 1e-66
+    else:
+        return 1e-34
+
+
 cdef inline number _plus(number x, number y) noexcept nogil:
-    cdef Twofold s, t
+    cdef Twofold s, t, u, v
     if number is double:
         return x + y
-    else:
+    elif number is Twofold:
         s = _sum_of(x.head, y.head)
         t = _sum_of(x.rest, y.rest)
         s = _normal(s.head, s.rest + t.head)
         return _normal(s.head, s.rest + t.rest)
+    else:
+        s = _sum_of(x.head, y.head)
+        t = _sum_of(x.x1, y.x1)
+        u = _sum_of(x.x2, y.x2)
+        v = _sum_of(x.x3, y.x3)
+        return _summed(s.head, s.rest, t.head, t.rest, u.head, u.rest, v.head, v.rest)
+
+
+cdef inline Fourfold _summed(double s, double s1, double t1, double t2, double u2, double u3, double v3,
+                             double v4) noexcept nogil:
+    """Of parts that are ordered by their size, the number at the end of each name."""
+    cdef Twofold p = _sum_of(s1, t1)
+    cdef Twofold q = _sum_of(t2, u2)
+    cdef Twofold r = _sum_of(p.rest, q.head)
+    cdef Twofold w = _sum_of(u3, v3)
+    cdef Twofold z = _sum_of(q.rest, r.rest)
+    cdef Twofold y = _sum_of(w.head, z.head)
+    return _carried(s, p.head, r.head, y.head, y.rest + w.rest + z.rest + v4)
 
 
 cdef inline number _times(number x, number y) noexcept nogil:
-    cdef Twofold p
+    cdef Twofold p, q, r, a, b, c, s, t
+    cdef double last
     if number is double:
         return x * y
-    else:
+    elif number is Twofold:
         p = _product_of(x.head, y.head)
         return _normal(p.head, p.rest + (x.head * y.rest + x.rest * y.head))
+    else:
+        p = _product_of(x.head, y.head)
+        q = _product_of(x.head, y.x1)
+        r = _product_of(x.x1, y.head)
+        a = _product_of(x.head, y.x2)
+        b = _product_of(x.x1, y.x1)
+        c = _product_of(x.x2, y.head)
+        last = x.head * y.x3 + x.x1 * y.x2 + x.x2 * y.x1 + x.x3 * y.head
+        s = _sum_of(q.head, r.head)                 # of the first order
+        t = _sum_of(q.rest, r.rest)                 # of the second
+        q = _sum_of(a.head, b.head)
+        r = _sum_of(t.head, c.head)
+        last += t.rest + q.rest + r.rest + a.rest + b.rest + c.rest
+        t = _sum_of(q.head, r.head)
+        return _summed(p.head, p.rest, s.head, s.rest, t.head, t.rest, last, 0.0)
 
 
 cdef inline number _scaled(number x, double y) noexcept nogil:
-    cdef Twofold p
+    cdef Twofold p, q, r
     if number is double:
         return x * y
-    else:
+    elif number is Twofold:
         p = _product_of(x.head, y)
         return _normal(p.head, p.rest + x.rest * y)
+    else:
+        p = _product_of(x.head, y)
+        q = _product_of(x.x1, y)
+        r = _product_of(x.x2, y)
+        return _summed(p.head, p.rest, q.head, q.rest, r.head, r.rest, x.x3 * y, 0.0)
 
 
 cdef inline number _negative(number x) noexcept nogil:
     if number is double:
         return -x
-    else:
+    elif number is Twofold:
         x.head = -x.head
         x.rest = -x.rest
+        return x
+    else:
+        x.head, x.x1, x.x2, x.x3 = -x.head, -x.x1, -x.x2, -x.x3
         return x
 
 
 cdef inline number _inverse(number x) noexcept nogil:
-    """1 / x by Newton's step from that of doubles."""
+    """1 / x by Newton's steps from that of doubles."""
     cdef double q
-    cdef Twofold p, r
+    cdef int k
+    cdef Twofold p
+    cdef Fourfold y
     if number is double:
         return 1.0 / x
-    else:
+    elif number is Twofold:
         q = 1.0 / x.head
         p = _product_of(x.head, q)
-        r.head = ((1.0 - p.head) - p.rest) - x.rest * q
-        return _normal(q, q * r.head)
+        return _normal(q, q * (((1.0 - p.head) - p.rest) - x.rest * q))
+    else:
+        y.head, y.x1, y.x2, y.x3 = 1.0 / x.head, 0.0, 0.0, 0.0
+        for k in range(2):
+            y = _plus[Fourfold](y, _times[Fourfold](y, _plus[Fourfold](
+                _of[Fourfold](1.0, 0.0, x), _negative[Fourfold](_times[Fourfold](x, y)))))
+        return y
 
 
 # ---- the equation ----------------------------------------------------------------------------------------------------
@@ -167,7 +269,7 @@ cdef inline bint _falls(const number* d, const double* sums, int size, double fa
     """Whether terms no longer count beside the sums of all magnitudes."""
     cdef int k
     for k in range(size):
-        if fabs(_head[number](d[k])) * factor > 1e-34 * sums[k]:
+        if fabs(_head[number](d[k])) * factor > _negligible[number](d[k]) * sums[k]:
             return False
     return True
 
@@ -339,8 +441,8 @@ cdef number _exp(number y) noexcept nogil:
     cdef int k
     cdef double whole = rint(_head[number](y) / LN2)
     cdef number one = _of[number](1.0, 0.0, y), total = one
-    y = _plus[number](y, _scaled[number](_of[number](-LN2, -LN2_REST, y), whole))
-    for k in range(28, 0, -1):
+    y = _plus[number](y, _scaled[number](_minus_log_2[number](y), whole))
+    for k in range(46, 0, -1):
         total = _plus[number](one, _times[number](_times[number](total, y), _inverse[number](_of[number](k, 0.0, y))))
     return _scaled[number](total, ldexp(1.0, <int>whole))
 
@@ -349,11 +451,11 @@ cdef bint _about_infinity(Equation* e, double z, double sign, int order, number*
                           double* sums) noexcept nogil:
     """(a)ₘ z^-(a + m) Σ (a + m)ₙ (a - c + 1)ₙ / n! (sign / z)ⁿ of an order m; False if its terms do not get small."""
     cdef int k, n, m, size = e.size, sa = e.nc + 1
-    cdef double largest, before = 1e300
     cdef number f, g, r, u, like = d[0]
-    cdef number ln = _of[number](-log(z), 0.0, like)        # -log z, by one step of Newton's from that of doubles
-    g = _plus[number](_scaled[number](_exp[number](ln), z), _of[number](-1.0, 0.0, like))
-    ln = _plus[number](ln, _negative[number](g))
+    cdef number ln = _of[number](-log(z), 0.0, like)        # -log z, by steps of Newton's from that of doubles
+    for k in range(2):
+        g = _plus[number](_scaled[number](_exp[number](ln), z), _of[number](-1.0, 0.0, like))
+        ln = _plus[number](ln, _negative[number](g))
     for k in range(size):
         d[k] = _of[number](0.0, 0.0, like)
     d[0] = _exp[number](_times[number](ln, _shifted[number](e.a, order, like)))
@@ -370,7 +472,6 @@ cdef bint _about_infinity(Equation* e, double z, double sign, int order, number*
         _by_factor[number](e, _shifted[number](e.a, order + n, like), sa, d)
         f = _plus[number](_shifted[number](e.a, n + 1.0, like), _of[number](-e.c, 0.0, like))
         r = _times[number](u, _inverse[number](_of[number](n + 1.0, 0.0, like)))
-        largest = 0.0
         for k in range(size - 1, -1, -1):
             g = _times[number](d[k], f)
             if k >= sa:
@@ -380,13 +481,11 @@ cdef bint _about_infinity(Equation* e, double z, double sign, int order, number*
             d[k] = _times[number](g, r)
             y[k] = _plus[number](y[k], d[k])
             sums[k] += fabs(_head[number](d[k]))
-            largest = max(largest, fabs(_head[number](d[k])))
         if n + order + e.a > 0.0 and n + e.a - e.c + 1.0 > 0.0:
             if _falls[number](d, sums, size, 1.0):
                 return True
-            if not largest < before:
-                return False
-            before = largest
+        if n > z:       # terms are smallest about there
+            return False
     return False
 
 
@@ -477,25 +576,33 @@ cdef void _further_orders(Equation* e, double x, int count, number* y) noexcept 
             y[n * size + k] = _scaled[number](y[n * size + k], factorial)
 
 
-cdef bint _of_tricomi(Equation* e, double x, int count, number* y, number* work, double* sums) noexcept nogil:
-    """U(a, c, x) from the point where its series about infinity has all digits."""
+cdef bint _from_infinity(Equation* e, double z, double sign, int count, number* y, number* work,
+                         double* sums) noexcept nogil:
+    """The derivatives of orders 0 to count - 1 by z of the solution whose series about infinity is in sign / z."""
     cdef int k, n, size = e.size
-    cdef double at = x
-    if not x > 0.0:
-        return False
-    while not _about_infinity[number](e, at, -1.0, 0, y, work, sums):
-        at = max(1.5 * at, 32.0 * e.slack)
-        if at > 1e6:
+    for n in range(count):
+        if not _about_infinity[number](e, z, sign, n, y + n * size, work, sums):
             return False
-    for n in range(1, count if at == x else 2):
-        _about_infinity[number](e, at, -1.0, n, y + n * size, work, sums)
         if n % 2:
             for k in range(size):
                 y[n * size + k] = _negative[number](y[n * size + k])
-    if at > x:
-        if not _onwards[number](e, at, x, y, work, sums):
+    return True
+
+
+cdef bint _of_tricomi(Equation* e, double x, int count, number* y, number* work, double* sums) noexcept nogil:
+    """U(a, c, x) from the point where its series about infinity has all digits."""
+    cdef double at = 32.0 * e.slack
+    if not x > 0.0:
+        return False
+    if _from_infinity[number](e, x, -1.0, count, y, work, sums):
+        return True
+    while at <= x or not _from_infinity[number](e, at, -1.0, 2, y, work, sums):
+        at *= 1.5
+        if at > 1e6:
             return False
-        _further_orders[number](e, x, count, y)
+    if not _onwards[number](e, at, x, y, work, sums):
+        return False
+    _further_orders[number](e, x, count, y)
     return True
 
 
@@ -503,12 +610,15 @@ cdef bint _far_left(Equation* e, double x, double start, int count, number* y, n
                     double* sums) noexcept nogil:
     """1F1 far to the left, in proportion to the solution without exponential growth (DLMF 13.7.2).
 
-    False if the series about infinity of that has not all digits at a point that is easily reached.
+    False if the series about infinity of that has not all digits, or the other part of 1F1 counts, where that is
+    easily reached.
     """
-    cdef int k, n, size = e.size
-    cdef double at = 100.0 * e.slack
+    cdef int n, size = e.size
+    cdef double at = 100.0 * e.slack, digits = 10.0 - log(_negligible[number](y[0]))
+    cdef double other_part = lgamma(e.c - e.a) - lgamma(e.a) + digits       # its logarithm, without those of powers
     cdef number* other = work + 3 * size
-    while not _about_infinity[number](e, at, 1.0, 0, other, work, sums):
+    while not (other_part + (2.0 * e.a - e.c) * log(at) < at and 2.0 * e.a - e.c < at
+               and _about_infinity[number](e, at, 1.0, 0, other, work, sums)):
         at *= 1.5
         if at >= -x:
             return False
@@ -569,39 +679,55 @@ cdef bint _solve(Equation* e, double x, int count, bint at_once, number* y, numb
 
 
 cdef bint _is_right(Equation* e, double x, int count, bint at_once, double tolerance, double* out, Py_ssize_t stride,
-                    double factor, Twofold* exact, double* rough, double* sums) noexcept nogil:
-    """Whether the derivatives of orders 0 to count - 2 by x are right, all of them; those that are not are nan."""
+                    double factor, number* exact, rough_number* rough, double rounding, double* sums) noexcept nogil:
+    """Whether the derivatives of orders 0 to count - 2 by x are right, all of them; those that are not are nan.
+
+    `rounding` is the ratio of the errors of both kinds of numbers.
+    """
     cdef int n, trial, size = e.size, last = size - 1
     cdef bint known, right = True
     cdef double y, slope, error
     e.slack = 1.0
-    known = _solve[Twofold](e, x, count, at_once, exact, exact + count * size, sums)
+    known = _solve[number](e, x, count, at_once, exact, exact + count * size, sums)
     for n in range(count - 1):
-        out[n * stride] = exact[n * size + last].head * factor
+        out[n * stride] = _head[number](exact[n * size + last]) * factor
     for trial in range(2):
         e.slack = 1.0 if trial == 0 else 0.97       # along the same points, and beside them, against luck
-        known = known and _solve[double](e, x, count, at_once, rough, rough + count * size, sums)
+        known = known and _solve[rough_number](e, x, count, at_once, rough, rough + count * size, sums)
         for n in range(count - 1):
-            y = exact[n * size + last].head
-            slope = x * exact[(n + 1) * size + last].head
-            error = fabs(rough[n * size + last] - y) * (ROUNDING * MARGIN)
-            if not (known and isfinite(y) and error <= tolerance * (fabs(y) + fabs(slope))):
+            y = _head[number](exact[n * size + last])
+            slope = x * _head[number](exact[(n + 1) * size + last])
+            error = fabs(_distance[number, rough_number](exact[n * size + last], rough[n * size + last]))
+            if not (known and isfinite(y) and error * rounding * MARGIN <= tolerance * (fabs(y) + fabs(slope))):
                 out[n * stride] = NAN
                 right = False
     return right
 
 
-cdef void _item(Equation* e, double x, int count, double* out, Py_ssize_t stride, double factor, Twofold* exact,
-                double* rough, double* sums) noexcept nogil:
+cdef inline double _distance(number x, rough_number y) noexcept nogil:
+    if rough_number is double:
+        return y - _head[number](x)
+    elif number is Fourfold:
+        return (y.head - x.head) + (y.rest - x.x1)
+    else:
+        return y.head - _head[number](x)
+
+
+cdef void _item(Equation* e, double x, int count, double* out, Py_ssize_t stride, double factor, Fourfold* finest,
+                Twofold* fine, double* coarse, double* sums) noexcept nogil:
     """The derivatives of orders 0 to count - 2 by x, nan where they are not right."""
     cdef int n
     if not (isfinite(x) and isfinite(e.a) and isfinite(e.b) and isfinite(e.c)):
         for n in range(count - 1):
             out[n * stride] = NAN
         return
-    if _is_short(e, x) and _is_right(e, x, count, True, ROUNDING, out, stride, factor, exact, rough, sums):
+    if _is_short(e, x) and _is_right[Twofold, double](
+            e, x, count, True, ROUNDING, out, stride, factor, fine, coarse, ROUNDING, sums):
         return
-    _is_right(e, x, count, False, TOLERANCE, out, stride, factor, exact, rough, sums)
+    if _is_right[Twofold, double](e, x, count, False, TOLERANCE, out, stride, factor, fine, coarse, ROUNDING, sums):
+        return
+    _is_right[Fourfold, Twofold](
+        e, x, count, False, TOLERANCE, out, stride, factor, finest, fine, ROUNDING * ROUNDING, sums)
 
 
 def partials(int kind, const double[::1] a, const double[::1] b, const double[::1] c, const double[::1] x, orders,
@@ -617,18 +743,20 @@ def partials(int kind, const double[::1] a, const double[::1] b, const double[::
     found = np.empty((degree + 1, items))
     cdef double[:, ::1] out = found
     cdef Py_ssize_t each = (count + 5) * e.size     # and 5 to work with
-    cdef Twofold* exact = <Twofold*>malloc(each * sizeof(Twofold))
-    cdef double* rough = <double*>malloc(each * sizeof(double))
+    cdef Fourfold* finest = <Fourfold*>malloc(each * sizeof(Fourfold))
+    cdef Twofold* fine = <Twofold*>malloc(each * sizeof(Twofold))
+    cdef double* coarse = <double*>malloc(each * sizeof(double))
     cdef double* sums = <double*>malloc(e.size * sizeof(double))
     try:
-        if exact == NULL or rough == NULL or sums == NULL:
+        if finest == NULL or fine == NULL or coarse == NULL or sums == NULL:
             raise MemoryError
         with nogil:
             for i in range(items):
                 e.a, e.b, e.c = a[i], b[i], c[i]
-                _item(&e, x[i], count, &out[0, i], items, factor, exact, rough, sums)
+                _item(&e, x[i], count, &out[0, i], items, factor, finest, fine, coarse, sums)
     finally:
-        free(exact)
-        free(rough)
+        free(finest)
+        free(fine)
+        free(coarse)
         free(sums)
     return found
