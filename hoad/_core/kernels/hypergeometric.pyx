@@ -449,8 +449,10 @@ cdef number _exp(number y) noexcept nogil:
 
 cdef bint _about_infinity(Equation* e, double z, double sign, int order, number* y, number* d,
                           double* sums) noexcept nogil:
-    """(a)ₘ z^-(a + m) Σ (a + m)ₙ (a - c + 1)ₙ / n! (sign / z)ⁿ of an order m; False if its terms do not get small."""
+    """(a)ₘ z^-(a + m) Σ (a + m)ₙ (a - c + 1)ₙ / n! (sign / z)ⁿ of an order m; False if its terms do not get small, or the
+    power is out of range."""
     cdef int k, n, m, size = e.size, sa = e.nc + 1
+    cdef bint ended
     cdef number f, g, r, u, like = d[0]
     cdef number ln = _of[number](-log(z), 0.0, like)        # -log z, by steps of Newton's from that of doubles
     for k in range(2):
@@ -459,6 +461,8 @@ cdef bint _about_infinity(Equation* e, double z, double sign, int order, number*
     for k in range(size):
         d[k] = _of[number](0.0, 0.0, like)
     d[0] = _exp[number](_times[number](ln, _shifted[number](e.a, order, like)))
+    if not 1e-200 < _head[number](d[0]) < 1e250:        # beyond that products of their parts are out of range
+        return False
     for k in range(1, e.na + 1):
         g = _times[number](d[(k - 1) * sa], ln)
         d[k * sa] = _times[number](g, _inverse[number](_of[number](k, 0.0, like)))
@@ -472,6 +476,7 @@ cdef bint _about_infinity(Equation* e, double z, double sign, int order, number*
         _by_factor[number](e, _shifted[number](e.a, order + n, like), sa, d)
         f = _plus[number](_shifted[number](e.a, n + 1.0, like), _of[number](-e.c, 0.0, like))
         r = _times[number](u, _inverse[number](_of[number](n + 1.0, 0.0, like)))
+        ended = True
         for k in range(size - 1, -1, -1):
             g = _times[number](d[k], f)
             if k >= sa:
@@ -481,6 +486,9 @@ cdef bint _about_infinity(Equation* e, double z, double sign, int order, number*
             d[k] = _times[number](g, r)
             y[k] = _plus[number](y[k], d[k])
             sums[k] += fabs(_head[number](d[k]))
+            ended = ended and _head[number](d[k]) == 0.0
+        if ended:
+            return True
         if n + order + e.a > 0.0 and n + e.a - e.c + 1.0 > 0.0:
             if _falls[number](d, sums, size, 1.0):
                 return True
