@@ -259,6 +259,11 @@ cdef struct Equation:
     double slack                        # a factor of the steps, 1 but to find out how many digits are lost
 
 
+cdef inline bint _is_degree(double a, int order) noexcept nogil:
+    """Whether -a is the degree of a polynomial, as it stays where there is no derivative by a."""
+    return order == 0 and a <= 0.0 and a == rint(a)
+
+
 cdef inline number _shifted(double a, double n, number like) noexcept nogil:
     """a + n."""
     cdef Twofold p = _sum_of(a, n)
@@ -307,8 +312,8 @@ cdef void _next_term(Equation* e, double n, double scale, number* d) noexcept no
 cdef bint _about_zero(Equation* e, double x, int order, number* y, number* d, double* sums) noexcept nogil:
     """The derivative of an order by x from the series about 0; False if that is too long."""
     cdef int k, n, size = e.size
-    cdef bint ended
-    cdef double m, growth
+    cdef bint ended, lost = False
+    cdef double m, growth, largest
     for k in range(size):
         d[k] = _of[number](0.0, 0.0, d[0])
     d[0] = _of[number](1.0, 0.0, d[0])
@@ -321,14 +326,20 @@ cdef bint _about_zero(Equation* e, double x, int order, number* y, number* d, do
         m = n + order
         _next_term[number](e, m, x, d)
         growth = fabs(x)
+        largest = 0.0
         ended = True
         for k in range(size):
             d[k] = _times[number](d[k], _inverse[number](_of[number](n + 1.0, 0.0, d[0])))
             y[k] = _plus[number](y[k], d[k])
             sums[k] += fabs(_head[number](d[k]))
+            largest = max(largest, fabs(_head[number](d[k])))
             ended = ended and _head[number](d[k]) == 0.0
         if ended:
-            return True
+            return not lost or fabs(x) < 1e-3
+        if largest < 1e-240:
+            lost = True         # digits, and so from now on, should terms become large again
+        elif lost:
+            return False
         m += 1.0
         if m + e.c <= 0.0:
             continue
@@ -452,7 +463,7 @@ cdef bint _about_infinity(Equation* e, double z, double sign, int order, number*
     """(a)ₘ z^-(a + m) Σ (a + m)ₙ (a - c + 1)ₙ / n! (sign / z)ⁿ of an order m; False if its terms do not get small, or the
     power is out of range."""
     cdef int k, n, m, size = e.size, sa = e.nc + 1
-    cdef bint ended
+    cdef bint ended, finite = _is_degree(e.a, e.na)
     cdef number f, g, r, u, like = d[0]
     cdef number ln = _of[number](-log(z), 0.0, like)        # -log z, by steps of Newton's from that of doubles
     for k in range(2):
@@ -487,13 +498,12 @@ cdef bint _about_infinity(Equation* e, double z, double sign, int order, number*
             y[k] = _plus[number](y[k], d[k])
             sums[k] += fabs(_head[number](d[k]))
             ended = ended and _head[number](d[k]) == 0.0
+        if n > z and not finite:        # terms are smallest about there
+            return False
         if ended:
             return True
-        if n + order + e.a > 0.0 and n + e.a - e.c + 1.0 > 0.0:
-            if _falls[number](d, sums, size, 1.0):
-                return True
-        if n > z:       # terms are smallest about there
-            return False
+        if n + order + e.a > 0.0 and n + e.a - e.c + 1.0 > 0.0 and _falls[number](d, sums, size, 1.0):
+            return True
     return False
 
 
@@ -638,11 +648,6 @@ cdef bint _far_left(Equation* e, double x, double start, int count, number* y, n
             return False
         _by_series[number](e, other, other + size, y + n * size)
     return True
-
-
-cdef inline bint _is_degree(double a, int order) noexcept nogil:
-    """Whether -a is the degree of a polynomial, as it stays where there is no derivative by a."""
-    return order == 0 and a <= 0.0 and a == rint(a)
 
 
 cdef bint _by_steps(Equation* e, double x, int count, number* y, number* work, double* sums) noexcept nogil:
