@@ -335,7 +335,7 @@ cdef bint _about_zero(Equation* e, double x, int order, number* y, number* d, do
             largest = max(largest, fabs(_head[number](d[k])))
             ended = ended and _head[number](d[k]) == 0.0
         if ended:
-            return not lost or fabs(x) < 1e-3
+            return not lost or m + e.c > 0.0 or fabs(x) < 1e-3
         if largest < 1e-240:
             lost = True         # digits, and so from now on, should terms become large again
         elif lost:
