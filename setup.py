@@ -28,6 +28,7 @@ EXTENSIONS = [
     "kernels.vector",
     "kernels.native_call",
     "kernels.ufuncs",
+    "kernels.hypergeometric",
     "graph.tape",
     "graph.primitive",
     "graph.reach",
@@ -103,6 +104,7 @@ EXTENSIONS = [
 REPLAY = [
     "base.blocks",
     "base.threads",
+    "kernels.hypergeometric",
     "kernels.scalar",
     "kernels.vector",
     "ops.cast",

@@ -16,6 +16,7 @@ SAME_NAME = {
     "equations": "special functions that solve differential ones; of matrices",
     "errors": "what is raised; what traced values raise",
     "fft": "functions of NumPy; their rules",
+    "hypergeometric": "the kernel of derivatives by parameters; rules",
     "integrate": "of differential equations; functions of SciPy",
     "lanes": "the runtime; the operation on a tape",
     "linalg": "rules; functions of SciPy",

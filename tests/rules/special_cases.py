@@ -294,6 +294,33 @@ special("hyp0f1", mp.hyp0f1, between(-10.0, 10.0), of=[1.5], tolerance=1e-13)
 special("hyperu", lambda a, b, x: mp.exp(x) * mp.e1(x), between(0.3, 3.0), of=[1.0, 1.0], tolerance=1e-11)
 
 
+def by_parameters(name: str, f: Function, oracle: Function, *at: Sampler, label: str = "", **further: Any) -> None:
+    """A row for a hypergeometric function by its parameters."""
+    elementwise(
+        f"special_{name}_by_parameters{label}", f, oracle, *at, uses=[f"scipy.special.{name}"], room="special",
+        closes=False, **further,
+    )  # fmt: skip
+
+
+PARAMETER, EIGHT, INNER = positive(0.4, 5.0), between(-8.0, 8.0), between(-0.7, 0.7)
+by_parameters("hyp0f1", sc.hyp0f1, mp.hyp0f1, PARAMETER, EIGHT, tolerance=1e-13)
+by_parameters("hyp1f1", lambda a, b: sc.hyp1f1(a, b, -3.5), lambda a, b: mp.hyp1f1(a, b, -3.5), PARAMETER, PARAMETER)
+by_parameters("hyp1f1", lambda a, x: sc.hyp1f1(a, 2.5, x), lambda a, x: mp.hyp1f1(a, 2.5, x), PARAMETER, EIGHT,
+              label="_a", tolerance=1e-13)  # fmt: skip
+by_parameters("hyp1f1", lambda b, x: sc.hyp1f1(1.5, b, x), lambda b, x: mp.hyp1f1(1.5, b, x), PARAMETER, EIGHT,
+              label="_b", tolerance=1e-13)  # fmt: skip
+by_parameters("hyp2f1", lambda a, c: sc.hyp2f1(a, 1.5, c, -0.75), lambda a, c: mp.hyp2f1(a, 1.5, c, -0.75),
+              PARAMETER, PARAMETER, tolerance=1e-13)  # fmt: skip
+by_parameters("hyp2f1", lambda a, b: sc.hyp2f1(a, b, 2.5, 0.625), lambda a, b: mp.hyp2f1(a, b, 2.5, 0.625),
+              PARAMETER, PARAMETER, label="_ab", tolerance=1e-13)  # fmt: skip
+by_parameters("hyp2f1", lambda b, x: sc.hyp2f1(1.5, b, 2.5, x), lambda b, x: mp.hyp2f1(1.5, b, 2.5, x),
+              PARAMETER, INNER, label="_b", tolerance=1e-13)  # fmt: skip
+by_parameters("hyp2f1", lambda c, x: sc.hyp2f1(1.5, 0.5, c, x), lambda c, x: mp.hyp2f1(1.5, 0.5, c, x),
+              PARAMETER, INNER, label="_c", tolerance=1e-13)  # fmt: skip
+by_parameters("hyperu", lambda a, b: sc.hyperu(a, b, 1.5), lambda a, b: mp.hyperu(a, b, 1.5), PARAMETER, PARAMETER,
+              tolerance=1e-11)  # fmt: skip
+
+
 def _wright_sum(a: Any, b: Any, x: Any) -> Any:
     total, k, part = mp.zero, 0, mp.one
     while k < 4 or abs(part) > mp.eps * abs(total) * mp.mpf(10) ** -10:

@@ -1,4 +1,6 @@
-"""Hypergeometric functions, and Wright's generalized Bessel function, in their argument.
+"""Hypergeometric functions in their argument and their parameters, and Wright's generalized Bessel function.
+
+Derivatives by parameters are those of `hoad._core.kernels.hypergeometric`: right to 10⁻¹¹ or nan.
 
 References
 ----------
@@ -9,10 +11,14 @@ Abramowitz, M. and Stegun, I. A. (1964). Handbook of mathematical functions: 13.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from hoad._core.kernels import hypergeometric
+from hoad._numpy.complex import is_complex
+from hoad.rules.registry import primitive
 from hoad.rules.special.define import Coefficients, define, sc, unknown
 
 
@@ -36,9 +42,7 @@ def hyp0f1_series(v: Any, z: Any, degree: int) -> Coefficients:
 
 def hyperu_series(a: Any, b: Any, x: Any, degree: int) -> Coefficients:
     """Tricomi's function: φ⁽ᵏ⁾ = (-1)ᵏ (a)ₖ U(a + k, b + k, x)."""
-    return [
-        (-1.0) ** k * sc.poch(a, k) / math.factorial(k) * sc.hyperu(a + k, b + k, x) for k in range(degree + 1)
-    ]
+    return [(-1.0) ** k * sc.poch(a, k) / math.factorial(k) * sc.hyperu(a + k, b + k, x) for k in range(degree + 1)]
 
 
 def wright_bessel_series(a: Any, b: Any, x: Any, degree: int) -> Coefficients:
@@ -60,29 +64,86 @@ def exprel_series(x: Any, degree: int) -> Coefficients:
     return hyp1f1_series(1.0, 2.0, x, degree)
 
 
+# ---- derivatives by parameters ---------------------------------------------------------------------------------------
+
+# The kernel's number of each function, and which of its parameters a, b, c are the function's own
+CONFLUENT_LIMIT, KUMMER, GAUSS, TRICOMI = range(4)
+PLACES = {CONFLUENT_LIMIT: (2,), KUMMER: (0, 2), GAUSS: (0, 1, 2), TRICOMI: (0, 2)}
+
+
+def partials(kind: int, operands: Any, orders: tuple[int, ...], degree: int) -> Any:
+    """The derivatives of these orders by the parameters, and of orders 0 to degree by x, as the rows of an array."""
+    *parameters, x = np.broadcast_arrays(*(np.asarray(operand, np.float64) for operand in operands))
+    columns, by = 3 * [np.zeros(x.size)], 3 * [0]
+    for place, parameter, order in zip(PLACES[kind], parameters, orders, strict=True):
+        columns[place], by[place] = np.ascontiguousarray(parameter).reshape(-1), order
+    (a, b, c), (i, j, k) = columns, by
+    found = hypergeometric.partials(kind, a, b, c, np.ascontiguousarray(x).reshape(-1), (i, j, k), degree)
+    return found.reshape(degree + 1, *x.shape)
+
+
+@primitive(elementwise=True)
+def partial(*operands, kind, by):
+    """The derivative of one of the functions of real numbers, of the orders `by` by each of its operands."""
+    return partials(kind, operands, by[:-1], by[-1])[-1]
+
+
+def partial_series(*operands, kind, by):
+    """The Taylor coefficients of that by x."""
+    *values, degree = operands
+    *orders, order = by
+    found = partials(kind, values, tuple(orders), order + degree)[order:]
+    return [row / math.factorial(k) for k, row in enumerate(found)]
+
+
+def _raised(by: tuple[int, ...], place: int) -> tuple[int, ...]:
+    return tuple(order + (k == place) for k, order in enumerate(by))
+
+
+define(
+    partial,
+    lambda g, p, *operands, kind, by: tuple(
+        g * partial(*operands, kind=kind, by=_raised(by, place)) for place in range(len(operands))
+    ),
+    kernel=partial_series,
+)
+
+
+def by_all(name: str, kind: int, names: str, by_x: Callable[..., Any]) -> Callable[..., tuple[Any, ...]]:
+    """The rule of a function of these parameters, and of x, by which `by_x` gives the adjoint."""
+
+    def rule(g, p, *operands):
+        count = len(operands) - 1
+        if is_complex(operands[-1]):
+            return *count * (unknown(f"{name} of a complex argument", names),), by_x(g, *operands)
+        places = [_raised((0,) * (count + 1), place) for place in range(count)]
+        return *[g * partial(*operands, kind=kind, by=by) for by in places], by_x(g, *operands)
+
+    return rule
+
+
+# ---- rules -----------------------------------------------------------------------------------------------------------
+
 define(
     sc.hyp1f1,
-    lambda g, p, a, b, x: (*2 * (unknown("hyp1f1", "a, b"),), g * (a / b * sc.hyp1f1(a + 1.0, b + 1.0, x))),
+    by_all("hyp1f1", KUMMER, "a, b", lambda g, a, b, x: g * (a / b * sc.hyp1f1(a + 1.0, b + 1.0, x))),
     kernel=hyp1f1_series,
 )
 define(
     sc.hyp2f1,
-    lambda g, p, a, b, c, z: (
-        *3 * (unknown("hyp2f1", "a, b, c"),),
-        g * (a * b / c * sc.hyp2f1(a + 1.0, b + 1.0, c + 1.0, z)),
-    ),
+    by_all("hyp2f1", GAUSS, "a, b, c", lambda g, a, b, c, z: g * (a * b / c * sc.hyp2f1(a + 1.0, b + 1.0, c + 1.0, z))),
     kernel=hyp2f1_series,
 )
 define(sc.exprel, lambda g, p, x: (g * (0.5 * sc.hyp1f1(2.0, 3.0, x)),), kernel=exprel_series)
 define(
     sc.hyp0f1,
-    lambda g, p, v, z: (unknown("hyp0f1", "v"), g * (sc.hyp0f1(v + 1.0, z) / v)),
+    by_all("hyp0f1", CONFLUENT_LIMIT, "v", lambda g, v, z: g * (sc.hyp0f1(v + 1.0, z) / v)),
     kernel=hyp0f1_series,
 )
-# SciPy's values of U have 8 digits in places, as for x of 5 to 10, and so have these derivatives
+# SciPy's values of U have 8 digits in places, as for x of 5 to 10, and so have their derivatives by x
 define(
     sc.hyperu,
-    lambda g, p, a, b, x: (*2 * (unknown("hyperu", "a, b"),), -(g * (a * sc.hyperu(a + 1.0, b + 1.0, x)))),
+    by_all("hyperu", TRICOMI, "a, b", lambda g, a, b, x: -(g * (a * sc.hyperu(a + 1.0, b + 1.0, x)))),
     kernel=hyperu_series,
 )
 define(
