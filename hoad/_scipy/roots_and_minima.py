@@ -269,7 +269,7 @@ for _solver, _summary in (
     declare(_solver, _summary, NOTES)
 
 
-# ---- what calls functions from C --------------------------------------------------------------------------------------
+# ---- what calls functions from C -------------------------------------------------------------------------------------
 
 
 def _declare_compiled(original: Function, advice: str) -> None:
