@@ -30,7 +30,7 @@ class Distribution:
     shapes: tuple[Any, ...]
     others: dict[str, dict[str, str]] = field(default_factory=dict)  # {"N": {"ppf isf": "q a"}}
     rtol: float = 2e-6  # of differences of SciPy's values
-    slow: bool = False
+    slow: bool = False  # whether a test of it takes seconds
 
     @cached_property
     def of(self) -> Any:

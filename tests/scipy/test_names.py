@@ -11,6 +11,7 @@ import pytest
 
 st = pytest.importorskip("scipy.stats")
 
+import scipy.sparse as sp  # noqa: E402
 import scipy.special as sc  # noqa: E402
 from _scipy.orders import assert_orders  # noqa: E402
 
@@ -103,7 +104,7 @@ def test_numpy_leaves_products_to_sparse_arrays() -> None:
         lambda x: stats.shapiro(x).statistic,
         lambda x: stats.siegelslopes(x, x**2).slope,
         lambda x: stats.gaussian_kde(x)(0.5)[0],
-        lambda x: sparse.linalg.spsolve_triangular(sparse.csr_array(np.eye(4)), x)[0],
+        lambda x: sparse.linalg.spsolve_triangular(sp.csr_array(np.eye(4)), x)[0],
         lambda x: optimize.isotonic_regression(x).x[0],
         lambda x: optimize.leastsq(lambda z: z - x[0], 1.0)[0][0],
         lambda x: optimize.direct(lambda z: (z[0] - x[0]) ** 2, [(-1.0, 2.0)], maxiter=2).x[0],
