@@ -98,7 +98,6 @@ ROWS: list[Call] = [
         call=lambda f, p, a, b: f(lambda x: growing(x, p), a, b).integral,
         D="f",
         slow=True,
-        N="a b",
     ),
     *of(
         "integrate.cubature",

@@ -587,7 +587,7 @@ DISTRIBUTIONS = [
         {"N": {"mean var std": "loc scale"}, "C": {"entropy": "loc"}, "-": {"mean": "s", "var std": "c s"}},
     ),
     Distribution(
-        "powernorm", (4.445,), {"N": {"mean var std": "loc scale"}, "C": {"entropy": "loc"}, "-": {"entropy": "c"}}
+        "powernorm", (4.445,), {"N": {"mean var std": "c loc scale"}, "C": {"entropy": "loc"}, "-": {"entropy": "c"}}
     ),
     Distribution("randint", (7, 31), {"C": {"ppf isf": "q"}}),
     Distribution("rayleigh", (), {"C": {"var std entropy": "loc"}}),

@@ -19,8 +19,9 @@ from hoad.errors import HoadError
 
 # Others run with the slow tests: they share the code that these run through.
 OFTEN = """
-bernoulli beta betabinom binom burr cauchy chi2 erlang expon f fisk gamma genextreme geom gumbel_r hypergeom invgamma
-laplace logistic lognorm nbinom norm pareto poisson powerlaw rayleigh t triang truncnorm uniform vonmises weibull_min zipf
+bernoulli beta betabinom binom burr cauchy chi2 erlang expon f fisk gamma genextreme geom gumbel_r hypergeom
+invgamma laplace logistic lognorm nbinom norm pareto poisson powerlaw rayleigh t triang truncnorm uniform
+vonmises weibull_min zipf
 """.split()
 CASES = [
     pytest.param(d, marks=[] if d.name in OFTEN and not d.slow else [pytest.mark.slow], id=d.name)
