@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import scipy
 
 ROOT = Path(__file__).parents[2]
 GENERATED = ROOT / "docs" / "reference" / "generated"  # whose files reference/coverage.md and coverage-scipy.md include
@@ -81,7 +82,8 @@ def page():
         here = [name for name in names if area(name) == title]
         found = [name for name in here if name in COVERED]
         best = [next(kind for kind in Kind if any(row.kind is kind for row in COVERED[name])) for name in found]
-        counts.append([title, len(here), *(best.count(kind) for kind in Kind), len(here) - len(found)])
+        left = len(here) - len(found)
+        counts.append([title, len(here), *(best.count(kind) + (kind is Kind.NOT_YET) * left for kind in Kind)])
         if title == "Methods of ufuncs":
             head, lines = ["ufunc", "kind", "methods", "note"], of_methods(found, COVERED, Kind)
         else:
@@ -90,7 +92,7 @@ def page():
         if lines:
             parts.append(f"## {title}\n\n{table(head, lines)}")
     totals = ["all", *(sum(line[k] for line in counts) for k in range(1, len(counts[0])))]
-    heads = ["", "names", *(kind.value for kind in Kind), "not yet"]
+    heads = ["", "names", *(kind.value for kind in Kind)]
     if not totals[-1]:
         heads, counts, totals = heads[:-1], [line[:-1] for line in counts], totals[:-1]
     summary = table(heads, [[str(cell) for cell in line] for line in (*counts, totals)])
@@ -123,9 +125,99 @@ def page_of_scipy():
     return "\n\n".join([summary, text, table(["name", "kind", "by which arguments", "note"], lines)]) + "\n"
 
 
+# How many public names of SciPy 1.17.1 the modules of jax.scipy (JAX 0.10.2) and autograd.scipy (autograd 1.9.1) have.
+PEERS = {
+    "special": (52, 30),
+    "stats": (30, 8),
+    "optimize": (1, 0),
+    "integrate": (1, 1),
+    "interpolate": (1, 0),
+    "signal": (10, 1),
+    "sparse": (3, 0),
+    "spatial": (0, 0),
+    "distance": (0, 0),
+    "fft": (4, 0),
+}
+TITLES = {"sparse": "scipy.sparse, sparse.linalg", "distance": "scipy.spatial.distance"}
+
+
+def best_kind(rows, kinds):
+    """The first kind that a name is of."""
+    return next(kind for kind in kinds if any(row.kind is kind for row in rows))
+
+
+def of_ufuncs(kinds, rows, ufuncs):
+    """How many of the ufuncs are differentiable by their last argument, and by all that are no whole numbers."""
+    of_each = {name: [row.kind for row in rows if row.name == f"scipy.special.{name}"] for name in ufuncs}
+    last = sum(found[-1:] == [kinds.DIFFERENTIABLE] for found in of_each.values())
+    every = sum(set(found) == {kinds.DIFFERENTIABLE} for found in of_each.values())
+    none = sum(set(found) == {kinds.NOT_YET} for found in of_each.values())
+    zero = sum(set(found) == {kinds.CONSTANT} for found in of_each.values())
+    return (
+        f"Of {len(ufuncs)} ufuncs {last} are differentiable by their last argument, {every} of these by every one that "
+        f"is no whole number; {zero} are constant almost everywhere, and {none} have no rule. The kinds are read from "
+        "the rules."
+    )
+
+
+def of_distributions(distributions, kinds):
+    """How many derivatives of methods of distributions there are, and how many of them are right."""
+    found = [kind for d in distributions for method in d.methods() for kind in d.kinds(method).values()]
+    return (
+        f"{len(distributions)} distributions of one variable: of {len(found)} derivatives of their methods, by the "
+        f"variable, the shapes, location and scale, {found.count(kinds.DIFFERENTIABLE)} are those of mathematics, "
+        f"{found.count(kinds.CONSTANT)} are 0 almost everywhere, and {found.count(kinds.NOT_YET)} raise."
+    )
+
+
+def page_of_parts():
+    """For each of SciPy's other parts: the counts, a table of its names, and what has no row."""
+    sys.path.insert(0, str(ROOT / "tests"))
+    try:
+        from covered.rows import Kind
+        from covered.scipy_names import COVERED, FIRST, LEFT, NAMES
+        from covered.table_scipy_special import UFUNCS
+        from covered.table_scipy_stats import DISTRIBUTIONS
+    finally:
+        sys.path.remove(str(ROOT / "tests"))
+    counts, parts = [], []
+    for part, public in NAMES.items():
+        title = TITLES.get(part, f"scipy.{part}")
+        names = sorted({FIRST[name] for name in public})
+        found = [name for name in names if name in COVERED]
+        best = [best_kind(COVERED[name], Kind) for name in found]
+        numbers = [*(best.count(kind) for kind in Kind), len(names) - len(found)]
+        counts.append([title, len(names), *numbers, *PEERS[part]])
+        text = [f"### {title}"]
+        if part == "special":
+            text.append(of_ufuncs(Kind, [row for rows in COVERED.values() for row in rows], UFUNCS))
+        if part == "stats":
+            text.append(of_distributions(DISTRIBUTIONS, Kind))
+        called = {name: ", ".join(f"`{other}`" for other in sorted(public) if FIRST[other] == name) for name in names}
+        lines = [line for name in found for line in lines_of(called[name], COVERED[name], Kind)]
+        text.append(table(["name", "kind", "by which arguments", "note"], lines))
+        left = {reason: [name for name in given if name not in COVERED] for reason, given in LEFT[part].items()}
+        text += [f"{reason}: {', '.join(f'`{name}`' for name in given)}." for reason, given in left.items() if given]
+        parts.append("\n\n".join(text))
+    totals = ["all", *(sum(line[k] for line in counts) for k in range(1, len(counts[0])))]
+    heads = ["", "names", *(kind.value for kind in Kind), "no row", "jax.scipy", "autograd.scipy"]
+    summary = table(heads, [[str(cell) for cell in line] for line in (*counts, totals)])
+    last = (
+        f"The names are those of SciPy {scipy.__version__}, without modules, warnings and errors; a name stands under "
+        "the first kind that it is of. Names without a row stand below the table of their part, with the reason. The "
+        "last two columns say how many of the names JAX 0.10.2 and autograd 1.9.1 have in modules of the same name."
+    )
+    return "\n\n".join([summary, last, *parts]) + "\n"
+
+
 def write_pages(app, config):
     GENERATED.mkdir(exist_ok=True)
-    for name, text in (("coverage.txt", page()), ("coverage-scipy.txt", page_of_scipy())):
+    pages = {
+        "coverage.txt": page(),
+        "coverage-scipy.txt": page_of_scipy(),
+        "coverage-scipy-parts.txt": page_of_parts(),
+    }
+    for name, text in pages.items():
         place = GENERATED / name
         if not place.exists() or place.read_text() != text:
             place.write_text(text)

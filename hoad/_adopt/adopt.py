@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hoad._adopt import arrays, conversions, mathematics, namespaces, scipy_functions
-from hoad._core.base.frame_globals import Adopting
+from hoad._core.base.frame_globals import Adopting, found_for
 from hoad._pytree.arguments import check_function
 from hoad.errors import ArgumentError
 
@@ -88,7 +88,7 @@ def adopt(f: Callable[..., Any]) -> Callable[..., Any]:
     def adopted(*args: Any, **kwargs: Any) -> Any:
         _declare_loaded()
         with Adopting():
-            return f(*args, **kwargs)
+            return found_for(f)(*args, **kwargs)  # which is not looked up by a name
 
     return adopted
 

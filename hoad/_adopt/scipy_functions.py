@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 
 from hoad._adopt.modules import replace
-from hoad._scipy import FILES, implemented
+from hoad._scipy import COMPILED, FILES, implemented, of_plain_values
 
 _done: set[str] = set()  # names of the parts that were looked at
+_compiled_done: set[str] = set()
 
 
 def declare_loaded() -> None:
@@ -17,3 +18,7 @@ def declare_loaded() -> None:
             _done.add(part)
             replace(sys.modules[part], list(implemented(part).items()))
             replace(sys.modules["scipy"], [])
+    for name in COMPILED:
+        if name in sys.modules and name not in _compiled_done:
+            _compiled_done.add(name)
+            replace(sys.modules[name], of_plain_values(name))

@@ -316,10 +316,19 @@ def _of_memory(name: str, asked: str, instead: str) -> None:
     METHODS[name] = refuse
 
 
+@implements(method="setflags")
+def setflags(x: Any, write: bool | None = None, align: bool | None = None, uic: bool | None = None) -> None:
+    """Of what protects an array from code that has no mistake, nothing is kept."""
+    if write or align is not None or uic is not None:
+        raise NoRuleError(
+            "x.setflags, but for write=False, is about how an array lies in memory, which traced arrays do not say "
+            f"({here()}). Write x.copy(), which may be written to."
+        )
+
+
 _of_memory("resize", "x.resize", "x = np.resize(x, shape), or np.pad")
 _of_memory("view", "x.view", "x.real and x.imag for the parts of complex numbers, or x[...] for the same array")
 _of_memory("byteswap", "x.byteswap", "hoad.value(x).byteswap()")
-_of_memory("setflags", "x.setflags", "x.copy() where nothing may be written to x itself")
 _of_memory("setfield", "x.setfield", "x[...] = y, or x.real[...] = y for the parts of complex numbers")
 _of_memory("getfield", "x.getfield", "x.astype(dtype), or x.real and x.imag for the parts of complex numbers")
 _of_memory("__shape__", "x.shape = ...", "x = x.reshape(shape)")

@@ -106,7 +106,7 @@ def reshape_method(x: Any, *shape: Any, order: str = "C", copy: bool | None = No
 def transpose_method(x: Any, *axes: Any) -> Any:
     if not axes or axes == (None,):
         return FUNCTIONS[np.transpose](x)
-    return FUNCTIONS[np.transpose](x, axes[0] if isinstance(axes[0], (tuple, list)) else axes)
+    return FUNCTIONS[np.transpose](x, axes if hasattr(axes[0], "__index__") else axes[0])
 
 
 def in_turn(x: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import Any
 
 # The parts of SciPy, each with the files here that have its functions, and register them when they are imported.
@@ -35,6 +36,31 @@ FILES = {
     "scipy.special": ("nodes",),
     "scipy.spatial.distance": ("distances",),
 }
+# Modules that compute in place, most of them compiled, of whose functions hoad has some or none: the others take
+# constants alone, and say so.
+COMPILED = (
+    "scipy.fft._duccfft.pyduccfft",
+    "scipy.fft._pocketfft.pypocketfft",
+    "scipy.interpolate._bspl",
+    "scipy.interpolate._dfitpack",
+    "scipy.interpolate._dierckx",
+    "scipy.interpolate._fitpack",
+    "scipy.interpolate._ppoly",
+    "scipy.interpolate._rbfinterp_pythran",
+    "scipy.interpolate.dfitpack",
+    "scipy.optimize._pava_pybind",
+    "scipy.signal._peak_finding_utils",
+    "scipy.signal._upfirdn_apply",
+    "scipy.sparse.linalg._dsolve._superlu",
+    "scipy.spatial._hausdorff",
+    "scipy.stats._ansari_swilk_statistics",
+    "scipy.stats._ksstats",
+    "scipy.stats._qmvnt_cy",
+    "scipy.stats._qmc_cy",
+    "scipy.stats._sobol",
+    "scipy.stats._stats",
+    "scipy.stats._stats_pythran",
+)
 
 
 def implemented(part: str) -> dict[Any, Any]:
@@ -43,3 +69,9 @@ def implemented(part: str) -> dict[Any, Any]:
         importlib.import_module(f"hoad._scipy.{file}")
     table: dict[Any, Any] = importlib.import_module("hoad._scipy.registry").IMPLEMENTED
     return table
+
+
+def of_plain_values(name: str) -> list[tuple[Any, Any]]:
+    """Pairs of a function of a compiled module that is loaded, and what adopted code finds in its place."""
+    pairs: list[tuple[Any, Any]] = importlib.import_module("hoad._scipy.compiled").of_plain_values(sys.modules[name])
+    return pairs

@@ -57,19 +57,43 @@ def in_place_of(place: ModuleType | None, name: str, out: int | None = None) -> 
     return register
 
 
-def of_plain_values(place: ModuleType | None) -> None:
+def of_plain_values(place: ModuleType | None) -> list[tuple[Function, Function]]:
     """Let the other compiled functions of a module take arrays that may hold traced values, but hold none."""
-    for original in vars(place or object).values():
-        if callable(original) and not isinstance(original, type) and original not in IMPLEMENTED:
-            IMPLEMENTED[original] = _of_plain_values(original)
+    found: list[tuple[Function, Function]] = []
+    if place is None:
+        return found
+    for original in vars(place).values():
+        if _is_of(place, original) and original not in IMPLEMENTED:
+            has_types = hasattr(type(original), "__getitem__")
+            IMPLEMENTED[original] = OfTypes(original) if has_types else _of_plain_values(original)
+            found.append((original, IMPLEMENTED[original]))
+    return found
+
+
+def _is_of(place: ModuleType, x: Any) -> bool:
+    """Whether a module has a function as its own."""
+    if not callable(x) or isinstance(x, (type, np.ufunc)):
+        return False
+    return not hasattr(x, "__code__") or getattr(x, "__module__", None) == place.__name__
+
+
+class OfTypes:
+    """A function of Cython's that is chosen by types, in square brackets."""
+
+    def __init__(self, original: Any) -> None:
+        self._original, self._function = original, _of_plain_values(original)
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        return self._function(*args, **named)
+
+    def __getitem__(self, types: Any) -> Function:
+        return _of_plain_values(self._original[types])
 
 
 def _of_plain_values(original: Function) -> Function:
     def function(*args: Any, **named: Any) -> Any:
         with Apart():
-            values = [
-                np.asarray(x).copy() if is_traced(x) else x for x in args
-            ]  # raises for one that depends on something
+            values = [_constant(x) if is_traced(x) else x for x in args]
             found = original(*values, **named)
             for x, value in zip(args, values, strict=True):
                 if x is not value:
@@ -77,3 +101,9 @@ def _of_plain_values(original: Function) -> Function:
             return found
 
     return function
+
+
+def _constant(x: Any) -> Any:
+    """A plain array for a traced one that depends on nothing; raises for any other."""
+    found = np.asarray(x)
+    return found.copy() if found.dtype != object else float(x)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from hoad._core.base.frame_globals import Adopting, Apart, adopts
+from hoad._core.graph.inspect import depends_on_inputs
 from hoad._core.record.recording import differentiating
 from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.traced import is_traced, plain_value
@@ -157,9 +158,19 @@ def is_leaf_traced(x: Any) -> bool:
     return is_traced(x) or (isinstance(x, np.ndarray) and holds_traced(x))
 
 
+def are_constants(values: list[Any]) -> bool:
+    """Whether traced values depend on no input, as the arrays do not that adopted code makes."""
+    if not values:
+        return True
+    with differentiating(apart=True) as d:
+        return not any(depends_on_inputs(d.graph, d.operand(x)) for x in values)
+
+
 def as_input(x: Any) -> Any:
     """A plain number or array as a program takes it."""
     if is_traced(x):
         return x
     found = np.asarray(x)
-    return found.astype(float) if found.dtype.kind in "biu" and found.ndim else (float(x) if not found.ndim else found)
+    if found.ndim:
+        return found.astype(float) if found.dtype.kind in "biu" else found
+    return complex(x) if found.dtype.kind == "c" else float(x)

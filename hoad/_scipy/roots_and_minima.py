@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 import scipy.optimize as so
 
+<<<<<<< HEAD
 from hoad._numpy.registry import as_traced
 from hoad._scipy.bounds import Ends, check_bounds, ends_of, free_or_held
+=======
+from hoad._core.trace.coerce import holds_traced
+from hoad._core.trace.context import running
+from hoad._drivers.values import value
+from hoad._scipy.registry import IMPLEMENTED, place_of, refused, sections
+>>>>>>> hD
 from hoad._scipy.solutions import Function, Given, Solver, at_rest, declare, first, number, refusal, vector
+from hoad.errors import NoRuleError
 
 NOTES = """\
 Notes
@@ -255,3 +264,42 @@ for _solver, _summary in (
     ),
 ):
     declare(_solver, _summary, NOTES)
+
+
+# ---- what calls functions from C -------------------------------------------------------------------------------------
+
+
+def _declare_compiled(original: Function, advice: str) -> None:
+    """Register a solver without a rule whose compiled code would take a traced value for a mistake of the function."""
+
+    @functools.wraps(original)
+    def function(func: Function, *args: Any, **kwargs: Any) -> Any:
+        if running() is None:
+            return original(func, *args, **kwargs)
+        refusals: list[NoRuleError] = []
+
+        def of_numbers(*xs: Any) -> Any:
+            found = func(*xs)
+            if holds_traced(found) or holds_traced([found]):
+                refusals.append(
+                    refused(original.__name__, "of a function that uses traced values", advice, "scipy.optimize")
+                )
+                return value(found)
+            return found
+
+        found = original(of_numbers, *args, **kwargs)
+        if refusals:
+            raise refusals[0]
+        return found
+
+    function.__doc__ = sections(
+        f"`{place_of(original)}` of functions that use no traced values; it raises for others.",
+        original,
+        "NoRuleError\n    If the function uses traced values.",
+        "Notes\n-----\nCost: that of SciPy's function.",
+    )
+    IMPLEMENTED[original] = function
+
+
+_declare_compiled(so.leastsq, "Use least_squares, or curve_fit.")
+_declare_compiled(so.direct, "Use minimize, from where it ends.")

@@ -16,8 +16,8 @@ from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.context import running
 from hoad._drivers.gradient import grad
 from hoad._pytree.containers import flatten
-from hoad._scipy.plain_functions import Branch, Branches, Surroundings
-from hoad._scipy.registry import IMPLEMENTED, place_of, sections
+from hoad._scipy.plain_functions import Branch, Branches, Surroundings, are_constants
+from hoad._scipy.registry import IMPLEMENTED, place_of, refused, sections
 from hoad._transform.programs import recorded
 from hoad.errors import NoRuleError
 from hoad.implicit import Root, Unknown, declare_root
@@ -73,11 +73,19 @@ def solution(solver: Solver, args: Any, kwargs: Any) -> Any:
             bound = {name: f.bound(numbers) for name, f in branches.items()}
             found = called(solver.original, now | bound)
         x = solver.solution(found, now)
-        return found, now, np.array(x, float) if np.ndim(x) else float(x)
+        return found, now, x if np.iscomplexobj(x) else np.array(x, float) if np.ndim(x) else float(x)
 
     found, now, x = run(around.known)
-    if not around.values:
+    if are_constants(around.values):
         return found
+    if np.iscomplexobj(x):
+        name = place_of(solver.original).rpartition(".")[2]
+        raise refused(
+            name,
+            "with a complex solution",
+            "Solve for its real and imaginary parts, as two unknowns.",
+            "scipy.optimize",
+        )
     branch = branches[solver.function].at(around.known, x)
     assert branch is not None
     solver.check(solver, found, now, functools.partial(branch, around.known))

@@ -181,6 +181,22 @@ class Factors:
         return getattr(self._matrix._factors, name)
 
 
+class IncompleteFactors(Factors):
+    """What `spilu` returns while something is recorded."""
+
+    def solve(self, rhs: Any, trans: str = "N") -> Any:
+        if holds_traced(rhs):
+            raise refused("spilu", "solved for traced values", "Use splu.", _linear)
+        return self._matrix._factors.solve(rhs, trans)
+
+
+def spilu(A: Any, *args: Any, **kwargs: Any) -> Any:
+    """Incomplete factors of a constant sparse matrix, whose `solve` takes plain right sides."""
+    with Apart():
+        found = scipy.sparse.linalg.spilu(A, *args, **kwargs)
+        return found if running() is None else IncompleteFactors(scipy.sparse.csc_array(A), found)
+
+
 def splu(A: Any, *args: Any, **kwargs: Any) -> Any:
     """The factors of a constant sparse matrix, whose `solve` takes traced right sides."""
     with Apart():
@@ -189,3 +205,4 @@ def splu(A: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 IMPLEMENTED[scipy.sparse.linalg.splu] = splu
+IMPLEMENTED[scipy.sparse.linalg.spilu] = spilu

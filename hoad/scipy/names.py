@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.util
 from collections.abc import Callable
@@ -41,7 +42,9 @@ class Adopted:
             raise AttributeError(name)
         with adopting():
             found = getattr(self._original, name)
-        return adopt(found) if callable(found) and hasattr(found, "__func__") else found
+        return _of_function(found) if callable(found) and hasattr(found, "__func__") else found
+
+    __array_priority__ = 11.0  # more than that of sparse arrays: NumPy leaves x @ self to it
 
     def __matmul__(self, other: Any) -> Any:
         return adopt(type(self._original).__matmul__)(self._original, other)
@@ -79,4 +82,17 @@ def _adopted(original: Any) -> Any:
         callable(original) and not hasattr(original, "__code__") and type(original).__module__.startswith("scipy.")
     ):
         return Adopted(original)
-    return adopt(original) if callable(original) else original
+    return _of_function(original) if callable(original) else original
+
+
+def _of_function(original: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of SciPy's, adopted; an object that it returns and that is called, as a spline, is adopted, too."""
+    adopted = adopt(original)
+
+    @functools.wraps(original, updated=())
+    def function(*args: Any, **kwargs: Any) -> Any:
+        made = adopted(*args, **kwargs)
+        is_called = callable(made) and type(made).__module__.startswith("scipy.") and not isinstance(made, type)
+        return Adopted(made) if is_called else made
+
+    return function

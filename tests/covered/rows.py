@@ -18,6 +18,7 @@ class Kind(Enum):
     CONSTANT = "constant almost everywhere"  # its derivative is zero; a branch that depends on it is guarded
     STRUCTURAL = "structural"  # it depends on shapes and dtypes only
     IMPOSSIBLE = "impossible"  # it raises, and says why
+    NOT_YET = "not yet"  # it has a derivative, and raises
 
 
 @dataclass(frozen=True)

@@ -540,7 +540,7 @@ IMPOSSIBLE = [
     *refused("numpy.ndarray.base", IN_MEMORY, lambda x: x.base),
     *refused("numpy.ndarray.view", IN_MEMORY, lambda x: x.view(np.int64)),
     *refused("numpy.ndarray.byteswap", IN_MEMORY, lambda x: x.byteswap()),
-    *refused("numpy.ndarray.setflags", IN_MEMORY, lambda x: x.setflags(write=False)),
+    *refused("numpy.ndarray.setflags", IN_MEMORY, lambda x: x.setflags(write=True)),
     *refused("numpy.ndarray.getfield", IN_MEMORY, lambda x: x.getfield(np.int32)),
     *refused("numpy.ndarray.setfield", IN_MEMORY, lambda x: x.setfield(1, np.int32)),
     *refused("numpy.ndarray.resize", IN_MEMORY, lambda x: x.resize(2)),

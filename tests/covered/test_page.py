@@ -53,5 +53,34 @@ def test_counts_add_up(page: str) -> None:
     assert [sum(column) for column in zip(*numbers[:-1], strict=True)] == numbers[-1]
 
 
+@pytest.fixture(scope="module")
+def parts() -> str:
+    pytest.importorskip("scipy")
+    sys.path.insert(0, str(ROOT / "docs" / "_ext"))
+    import coverage_page
+
+    return coverage_page.page_of_parts()
+
+
+def test_names_of_scipy_stand_on_its_page(parts: str) -> None:
+    from covered.scipy_names import NAMES
+
+    named = set(re.findall(r"`(scipy\.[^`]+)`", parts))
+    assert not set().union(*NAMES.values()) - named
+    lines = [cells(line) for line in parts.split("\n\n")[0].splitlines()[2:]]
+    numbers = [[int(cell) for cell in line[1:-2]] for line in lines]
+    assert all(line[0] == sum(line[1:]) for line in numbers)
+    assert [sum(column) for column in zip(*numbers[:-1], strict=True)] == numbers[-1]
+    for table in re.findall(r"(?:^\|.*\n)+", parts, flags=re.MULTILINE):
+        assert len({len(cells(line)) for line in table.splitlines()}) == 1, table
+
+
+def test_notes_of_scipy_are_sentences() -> None:
+    pytest.importorskip("scipy")
+    from covered.scipy_names import ROWS as OF_SCIPY
+
+    assert not [row.label() for row in OF_SCIPY if row.note and not re.fullmatch(r"[A-Z][^|\n]*\.", row.note)]
+
+
 def test_notes_are_sentences() -> None:
     assert not [row.label() for row in ROWS if row.note and not re.fullmatch(r"[A-Z][^|\n]*\.", row.note)]

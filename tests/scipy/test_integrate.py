@@ -64,6 +64,33 @@ def test_quad(name: str) -> None:
     assert_orders(f, reference, 1.5, 1.75, 1e-6 if is_rough else 1e-9)
 
 
+SINGULAR: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], float]] = {
+    "a pole of order 1/2": (lambda p: integrate.quad(lambda x: x**p, 0.0, 1.0)[0], lambda p: 1 / (p + 1), -0.5),
+    "a pole of order 4/5": (lambda p: integrate.quad(lambda x: x**p, 0.0, 1.0)[0], lambda p: 1 / (p + 1), -0.8),
+    "a logarithm": (lambda p: integrate.quad(lambda x: np.log(x) * p**2, 0.0, 1.0)[0], lambda p: -(p**2), 0.5),
+    "the other end": (lambda p: integrate.quad(lambda x: (1.0 - x) ** p, 0.0, 1.0)[0], lambda p: 1 / (p + 1), -0.25),
+    "both ends": (
+        lambda p: integrate.quad(lambda x: (x * (1.0 - x)) ** p, 0.0, 1.0)[0],
+        lambda p: mp.beta(p + 1, p + 1),
+        -0.25,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SINGULAR)
+def test_singular_ends(name: str) -> None:
+    """To which QUADPACK extrapolates: the sums over its intervals gave -3.92 for -4, and -16.5 for -25."""
+    f, reference, p = SINGULAR[name]
+    wanted = [float(c * mp.factorial(k)) for k, c in enumerate(mp.taylor(reference, mp.mpf(p), 2))]
+    np.testing.assert_allclose(hoad.derivatives(f, 2)(p), wanted, rtol=1e-7)
+    np.testing.assert_allclose(hoad.jit(hoad.grad(f))(p), wanted[1], rtol=1e-7)
+
+
+def test_a_singular_place_inside_is_refused() -> None:
+    with pytest.raises(NoRuleError, match="singular places as ends"):
+        hoad.grad(lambda p: integrate.quad(lambda x: abs(x - 0.3) ** p, 0.0, 1.0)[0])(-0.5)
+
+
 @pytest.mark.parametrize("name", QUAD)
 def test_values_are_scipys(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     f = QUAD[name][0]

@@ -11,6 +11,7 @@ import pytest
 
 st = pytest.importorskip("scipy.stats")
 
+import scipy.sparse as sp  # noqa: E402
 import scipy.special as sc  # noqa: E402
 from _scipy.orders import assert_orders  # noqa: E402
 
@@ -78,3 +79,39 @@ def test_what_the_names_stand_for() -> None:
             module.nothing_like_it  # noqa: B018
         with pytest.raises(AttributeError, match="_private"):
             module._private  # noqa: B018
+
+
+def test_what_a_function_returns_to_be_called_is_adopted() -> None:
+    """A spline is evaluated at a traced place, or holds traced coefficients, outside of the call that made it."""
+    from hoad.scipy import interpolate
+
+    x, y = np.linspace(0.0, 3.0, 7), np.linspace(0.0, 3.0, 7) ** 2
+    for made in (interpolate.make_interp_spline, interpolate.CubicSpline):
+        assert hoad.grad(lambda t, made=made: made(x, y)(t))(1.3) == pytest.approx(2.6)
+        assert np.sum(hoad.grad(lambda y, made=made: made(x, y)(1.3))(y)) == pytest.approx(1.0)
+    slope = hoad.grad(lambda y: interpolate.CubicSpline(x, y).derivative()(1.3))(y)
+    assert slope @ y == pytest.approx(2.6)
+
+
+def test_numpy_leaves_products_to_sparse_arrays() -> None:
+    a = np.array([[1.0, 2.0], [0.0, 3.0]])
+    np.testing.assert_array_equal(np.ones(2) @ sparse.csr_array(a), np.sum(a, 0))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: stats.shapiro(x).statistic,
+        lambda x: stats.siegelslopes(x, x**2).slope,
+        lambda x: stats.gaussian_kde(x)(0.5)[0],
+        lambda x: sparse.linalg.spsolve_triangular(sp.csr_array(np.eye(4)), x)[0],
+        lambda x: optimize.isotonic_regression(x).x[0],
+        lambda x: optimize.leastsq(lambda z: z - x[0], 1.0)[0][0],
+        lambda x: optimize.direct(lambda z: (z[0] - x[0]) ** 2, [(-1.0, 2.0)], maxiter=2).x[0],
+    ],
+)
+def test_compiled_code_is_told_of(call: Callable[[Any], Any]) -> None:
+    """By an error of hoad's, not by what compiled code says of an object that it does not know."""
+    x = np.array([0.3, 0.7, 0.1, 0.9])
+    with pytest.raises((hoad.TracedValueError, hoad.NoRuleError)):
+        hoad.jvp(call, (x,), (x,))

@@ -440,3 +440,10 @@ def test_errors_are_scipys() -> None:
         hoad.grad(lambda p: optimize.brentq(lambda x: x - p, 5.0, 9.0))(1.0)
     with pytest.raises(np.linalg.LinAlgError):
         hoad.grad(lambda p: optimize.brentq(lambda x: (x - p) ** 3, 0.0, 2.0))(1.0)
+
+
+def test_complex_unknowns() -> None:
+    """A root that depends on no traced value is found as ever; of another one the imaginary part was dropped."""
+    assert hoad.grad(lambda p: p * abs(optimize.newton(lambda z: z * z + 4.0, 0.5 + 0.5j)))(1.5) == pytest.approx(2.0)
+    with pytest.raises(NoRuleError, match="two unknowns"):
+        hoad.grad(lambda p: abs(optimize.newton(lambda z: z * z + p, 0.5 + 0.5j)))(4.0)

@@ -4,7 +4,7 @@ import numpy as np
 
 from hoad._core.graph.primitive cimport INFO, K_PYTHON, Signature, params_of, primitive_of
 from hoad._core.graph.tape cimport (
-    F_WIDE, F_STRONG, Const, WideNode, Graph, Node, Slot, aval_of, int32_t, node_operands, operand_aval,
+    F_WIDE, F_STRONG, OP_IDENTITY, Const, WideNode, Graph, Node, Slot, aval_of, int32_t, node_operands, operand_aval,
 )
 
 
@@ -43,7 +43,7 @@ def depends_on_inputs(Graph graph, int operand):
             continue
         seen.add(at)
         operands = node_operands(graph, at, &n)
-        if n == 0:
+        if n == 0 or graph.nodes[at].op == OP_IDENTITY:     # an input, or one of a recording within another
             return True
         stack.extend([operands[k] for k in range(n)])
     return False
