@@ -8,15 +8,12 @@ from typing import Any
 import numpy as np
 import scipy.optimize as so
 
-<<<<<<< HEAD
-from hoad._numpy.registry import as_traced
-from hoad._scipy.bounds import Ends, check_bounds, ends_of, free_or_held
-=======
 from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.context import running
 from hoad._drivers.values import value
+from hoad._numpy.registry import as_traced
+from hoad._scipy.bounds import Ends, check_bounds, ends_of, free_or_held
 from hoad._scipy.registry import IMPLEMENTED, place_of, refused, sections
->>>>>>> hD
 from hoad._scipy.solutions import Function, Given, Solver, at_rest, declare, first, number, refusal, vector
 from hoad.errors import NoRuleError
 

@@ -509,28 +509,28 @@ cdef bint _about_infinity(Equation* e, double z, double sign, int order, number*
 
 cdef void _by_series(Equation* e, number* p, number* q, number* y) noexcept nogil:
     """y = p q, for series in a and c."""
-    cdef int i, j, k, l, sa = e.nc + 1
+    cdef int i, j, k, m, sa = e.nc + 1
     for i in range(e.na, -1, -1):
         for j in range(e.nc, -1, -1):
             y[i * sa + j] = _of[number](0.0, 0.0, p[0])
             for k in range(i + 1):
-                for l in range(j + 1):
+                for m in range(j + 1):
                     y[i * sa + j] = _plus[number](
-                        y[i * sa + j], _times[number](p[k * sa + l], q[(i - k) * sa + j - l]))
+                        y[i * sa + j], _times[number](p[k * sa + m], q[(i - k) * sa + j - m]))
 
 
 cdef void _over_series(Equation* e, number* p, number* q, number* y) noexcept nogil:
     """y = p / q, for series in a and c."""
-    cdef int i, j, k, l, sa = e.nc + 1
+    cdef int i, j, k, m, sa = e.nc + 1
     cdef number total, over = _inverse[number](q[0])
     for i in range(e.na + 1):
         for j in range(e.nc + 1):
             total = p[i * sa + j]
             for k in range(i + 1):
-                for l in range(j + 1):
-                    if k or l:
+                for m in range(j + 1):
+                    if k or m:
                         total = _plus[number](
-                            total, _negative[number](_times[number](q[k * sa + l], y[(i - k) * sa + j - l])))
+                            total, _negative[number](_times[number](q[k * sa + m], y[(i - k) * sa + j - m])))
             y[i * sa + j] = _times[number](total, over)
 
 
@@ -569,9 +569,8 @@ cdef bint _at_once(Equation* e, double x, int count, number* y, number* work, do
 
 cdef bint _onwards(Equation* e, double x, double end, number* y, number* work, double* sums) noexcept nogil:
     """Take y and the slope behind it from x to the end."""
-    cdef int steps
     cdef double after
-    for steps in range(MOST_STEPS):
+    for _ in range(MOST_STEPS):
         if x == end:
             return True
         after = _next_point(e, x, end)
