@@ -143,9 +143,27 @@ ROWS: list[Call] = [
     *of(
         "optimize.minimize",
         {"bounds": 1.0},
-        call=lambda f, b: f(bowl, np.ones(2), (P,), jac=bowl_slope, bounds=[(0.5, b), (0.0, 2.0)]).x,
-        N="bounds",
+        call=lambda f, b: (
+            f(bowl, np.ones(2), (P,), jac=bowl_slope, method="SLSQP", tol=1e-15, bounds=[(0.5, b), (0, 2)]).x
+        ),
+        D="bounds",
         tag="an active bound",
+    ),
+    *of(
+        "optimize.minimize",
+        {"constraints": 1.0},
+        call=lambda f, b: (
+            f(
+                bowl,
+                np.ones(2),
+                (P,),
+                jac=bowl_slope,
+                constraints={"type": "ineq", "fun": lambda z, b: b - z[0], "args": (b,)},
+                tol=1e-15,
+            ).x
+        ),
+        D="constraints",
+        tag="its args",
     ),
     *of(
         "optimize.minimize_scalar",

@@ -5,7 +5,8 @@ All parameters are truncated power series, a + ε, b + δ, c + γ, so that one s
 by them. It starts from the series about 0, or of Tricomi's function from that about infinity, and goes on from point to
 point by Taylor series of the differential equation. Numbers are sums of two doubles, which outlasts cancellation by 16
 digits. The same in plain doubles, along the same points and along others, tells how many digits are lost, and so which
-results are right. The others are found again in sums of four doubles, beside those of two; what is not right then is nan.
+results are right. The others are found again in sums of four doubles, beside those of two; what is not right then is
+nan.
 
 References
 ----------
@@ -95,8 +96,7 @@ cdef inline Fourfold _carried(double x0, double x1, double x2, double x3, double
     """The sum of five numbers, each much smaller than the one before: carried upwards twice, and then downwards."""
     cdef Fourfold p
     cdef Twofold s
-    cdef int k
-    for k in range(2):
+    for _ in range(2):
         s = _sum_of(x3, x4)
         x3, x4 = s.head, s.rest
         s = _sum_of(x2, x3)
@@ -232,7 +232,6 @@ cdef inline number _negative(number x) noexcept nogil:
 cdef inline number _inverse(number x) noexcept nogil:
     """1 / x by Newton's steps from that of doubles."""
     cdef double q
-    cdef int k
     cdef Twofold p
     cdef Fourfold y
     if number is double:
@@ -243,7 +242,7 @@ cdef inline number _inverse(number x) noexcept nogil:
         return _normal(q, q * (((1.0 - p.head) - p.rest) - x.rest * q))
     else:
         y.head, y.x1, y.x2, y.x3 = 1.0 / x.head, 0.0, 0.0, 0.0
-        for k in range(2):
+        for _ in range(2):
             y = _plus[Fourfold](y, _times[Fourfold](y, _plus[Fourfold](
                 _of[Fourfold](1.0, 0.0, x), _negative[Fourfold](_times[Fourfold](x, y)))))
         return y
@@ -460,13 +459,15 @@ cdef number _exp(number y) noexcept nogil:
 
 cdef bint _about_infinity(Equation* e, double z, double sign, int order, number* y, number* d,
                           double* sums) noexcept nogil:
-    """(a)ₘ z^-(a + m) Σ (a + m)ₙ (a - c + 1)ₙ / n! (sign / z)ⁿ of an order m; False if its terms do not get small, or the
-    power is out of range."""
+    """(a)ₘ z^-(a + m) Σ (a + m)ₙ (a - c + 1)ₙ / n! (sign / z)ⁿ of an order m.
+
+    False if its terms do not get small, or the power is out of range.
+    """
     cdef int k, n, m, size = e.size, sa = e.nc + 1
     cdef bint ended, finite = _is_degree(e.a, e.na)
     cdef number f, g, r, u, like = d[0]
     cdef number ln = _of[number](-log(z), 0.0, like)        # -log z, by steps of Newton's from that of doubles
-    for k in range(2):
+    for _ in range(2):
         g = _plus[number](_scaled[number](_exp[number](ln), z), _of[number](-1.0, 0.0, like))
         ln = _plus[number](ln, _negative[number](g))
     for k in range(size):
