@@ -31,6 +31,7 @@ from hoad._core.taylor.taylor_schedule import Ordering, is_multilinear
 from hoad._core.trace.calls import apply_primitive
 from hoad._program.pickling import FAMILIES, describe, find, refusal, whole_number
 from hoad.errors import HoadError, NoRuleError
+from hoad.rules.from_series import KernelOfAll, monomials
 
 MOST_NODES = 4000  # by which rules may grow a program, before they are said not to close
 MOST_FOR_EACH = 20  # and by so many for each node that it had
@@ -39,6 +40,8 @@ LONGEST_CHAIN = 20  # an exponent beyond which the derivatives of a power at 0 a
 MOST_LOWERED = 4  # the same, of exponents that are not known
 MOST_DEGREES = 64  # whose coefficients a primitive keeps as operations
 MOST_COEFFICIENTS = 1 << 16  # that a pickle may name as one operation
+MOST_OPERANDS = 8  # in which a pickle may name joint ones
+MOST_JOINTLY = 1 << 10  # and their degree
 MOST_LAG = 3  # how deep rates of rates of ... go, before rules are said not to close
 
 # Of the ways in which coefficients are found (`Primitive.series`): those of products, and those of the same order.
@@ -99,6 +102,9 @@ class Arithmetic(Ordering):
             return self._extreme(i, operands[0])
         if primitive.expansion is not None and not (is_complex and primitive.elementwise):
             self.instead[i] = self._expanded(primitive, operands, params)
+            return self.degree
+        if isinstance(primitive.kernel, KernelOfAll) and not is_complex:
+            self.instead[i] = self._composed_of_all(primitive, operands, params, aval)
             return self.degree
         if primitive.kernel is not None and not any(tops[:-1]) and not is_complex:
             self.instead[i] = self._composed(primitive, operands, params, aval)
@@ -196,6 +202,28 @@ class Arithmetic(Ordering):
             found = emit("add", self._coefficient(c, k, aval), emit("multiply", u, found))
         return found
 
+    def _composed_of_all(self, primitive: Primitive, operands: list[int], params: Any, aval: AbstractValue) -> int:
+        """The same in all operands that move, nested in the order of these."""
+        emit = self.closure.emit
+        last = len(operands) - 1
+        moving = tuple(k for k in range(last + 1) if self.top(operands[k])) or (last,)
+        if len(monomials(len(moving), self.degree)) > MOST_NODES:
+            raise NotClosedError(f"{primitive.name}, which has too many coefficients in all of its operands")
+        values = [self._start(x) if k in moving else x for k, x in enumerate(operands)]
+        us = [emit("subtract", operands[k], values[k]) for k in moving]
+        made = _coefficients_in(primitive, self.degree, moving, params is None)
+        c, places = self.closure.record(made, params, *values), monomials(len(moving), self.degree)
+
+        def summed(exponents: tuple[int, ...], left: int) -> int:
+            if len(exponents) == len(moving):
+                return self._coefficient(c, places[exponents], aval)
+            found = summed((*exponents, left), 0)
+            for k in range(left - 1, -1, -1):
+                found = emit("add", summed((*exponents, k), left - k), emit("multiply", us[len(exponents)], found))
+            return found
+
+        return summed((), self.degree)
+
     def _coefficient(self, c: int, k: int, aval: AbstractValue) -> int:
         """Item k of an array of coefficients."""
         params = (aval.shape, tuple(contiguous_strides(aval.shape)), k * aval.size)
@@ -266,6 +294,82 @@ def _coefficients_of(primitive: Primitive, degree: int, is_bare: bool) -> Primit
     return made
 
 
+def _coefficients_in(primitive: Primitive, degree: int, moving: tuple[int, ...], is_bare: bool) -> Primitive:
+    """The coefficients that a kernel of all operands gives, as an operation; its derivatives are further ones.
+
+    So they are by operands that do not move too.
+    """
+    known: Primitive | None = primitive.derived.get((degree, moving, is_bare))
+    if known is not None:
+        return known
+    assert isinstance(primitive.kernel, KernelOfAll)
+    of_all, places = primitive.kernel.of_all, monomials(len(moving), degree)
+
+    def infer(params: Any, *operands: AbstractValue) -> tuple[AbstractValue, ...]:
+        shape = signature_at(primitive, params, operands).results[0].shape
+        return (intern_aval(np.dtype(np.float64), (len(places), *shape)),)
+
+    def run(params: Any, *values: Any) -> Any:
+        found = of_all(*values, degree, moving, **primitive.keywords(params))
+        return np.stack(np.broadcast_arrays(*found, *values)[: len(places)])
+
+    def rule(g: Any, p: Any, *operands: Any, **keywords: Any) -> tuple[Any, ...]:
+        params = None if is_bare else tuple(keywords.items() if names is None else [keywords[name] for name in names])
+
+        def adjoint(place: int) -> Any:
+            wider = tuple(sorted({*moving, place}))
+            next_places = monomials(len(wider), degree + 1)
+            raised = [
+                tuple(dict(zip(moving, exponents, strict=True)).get(k, 0) + (k == place) for k in wider)
+                for exponents in places
+            ]
+            further = apply_primitive(_coefficients_in(primitive, degree + 1, wider, is_bare), params, *operands)
+            orders = np.array([float(exponents[wider.index(place)]) for exponents in raised])
+            slopes = further[np.array([next_places[exponents] for exponents in raised])]
+            slopes = np.reshape(orders, (-1, *[1] * (np.ndim(p) - 1))) * slopes
+            return _unbroadcast(np.sum(g * slopes, axis=0), operands[place])
+
+        return tuple(map(adjoint, range(len(operands))))
+
+    def of_coefficients(*arguments: Any, **keywords: Any) -> list[Any]:
+        *operands, further, others = arguments
+        wider = tuple(sorted({*moving, *others}))
+        found = np.broadcast_arrays(*of_all(*operands, degree + further, wider, **keywords), *operands)
+        all_places = monomials(len(wider), degree + further)
+
+        def of_one(beyond: tuple[int, ...]) -> Any:
+            added = dict(zip(others, beyond, strict=True))
+            rows = []
+            for exponents in places:
+                own = dict(zip(moving, exponents, strict=True))
+                total = tuple(own.get(k, 0) + added.get(k, 0) for k in wider)
+                weight = math.prod(math.comb(n, added.get(k, 0)) for k, n in zip(wider, total, strict=True))
+                rows.append(weight * found[all_places[total]])
+            return np.stack(rows)
+
+        return [of_one(beyond) for beyond in monomials(len(others), further)]
+
+    name, names = f"joint coefficients of {primitive.name}", primitive.param_names
+    made = Primitive(name, function=run, infer=infer, nin=-1, param_names=names, lasting=False)
+    made.rule, made.kernel = rule, KernelOfAll(of_coefficients)
+    made.form = "joint coefficients", lambda: (describe(primitive), degree, moving, is_bare)
+    if len(primitive.derived) >= MOST_DEGREES:
+        primitive.derived.clear()  # programs hold those that they use
+    primitive.derived[degree, moving, is_bare] = made
+    return made
+
+
+def _joint_found(form: Any) -> Primitive:
+    """The operation that a pickle names by its form."""
+    description, degree, moving, is_bare = form
+    primitive = find(description)
+    if not isinstance(primitive.kernel, KernelOfAll) or type(is_bare) is not bool or type(moving) is not tuple:
+        raise refusal(f"{primitive.name} has no joint coefficients")
+    places = tuple(whole_number(k, 0, MOST_OPERANDS, "the place of an operand") for k in moving)
+    degree = whole_number(degree, 0, MOST_JOINTLY, "a degree")
+    return _coefficients_in(primitive, degree, tuple(sorted(set(places))), is_bare)
+
+
 def _found(form: Any) -> Primitive:
     """The operation that a pickle names by its form."""
     description, degree, is_bare = form
@@ -276,6 +380,7 @@ def _found(form: Any) -> Primitive:
 
 
 FAMILIES["coefficients"] = _found
+FAMILIES["joint coefficients"] = _joint_found
 
 
 def _unbroadcast(adjoint: Any, x: Any) -> Any:

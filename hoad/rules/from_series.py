@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +13,29 @@ from hoad._core.graph.primitive import Primitive
 from hoad.errors import RuleError
 
 Wrapper = Callable[..., Any]
+
+
+@functools.lru_cache(64)
+def monomials(count: int, degree: int) -> dict[tuple[int, ...], int]:
+    """The exponents of `count` variables with a sum of at most the degree, each with its place among them."""
+    found: list[tuple[int, ...]] = [()]
+    for _ in range(count):
+        found = [(*exponents, k) for exponents in found for k in range(degree - sum(exponents) + 1)]
+    return {exponents: place for place, exponents in enumerate(found)}
+
+
+class KernelOfAll:
+    """A kernel that gives Taylor coefficients in all operands, not in the last one alone.
+
+    ``of_all(*operands, degree, moving, **parameters)`` gives those of ``φ(x + u)`` in the operands at the places
+    `moving`, for the exponents of `monomials`, in turn.
+    """
+
+    def __init__(self, of_all: Callable[..., list[Any]]) -> None:
+        self.of_all = of_all
+
+    def __call__(self, *arguments: Any, **parameters: Any) -> list[Any]:
+        return self.of_all(*arguments, (len(arguments) - 2,), **parameters)
 
 
 class Derivatives:

@@ -135,6 +135,24 @@ def test_mixed_derivatives_in_any_turn() -> None:
     np.testing.assert_allclose(along, [float(c) * math.factorial(k) for k, c in enumerate(curve)], rtol=1e-12)
 
 
+def test_series_in_some_operands_by_others() -> None:
+    """Derivatives of Laplacians, series and tensors by what stays in them, and by what moves."""
+    with mp.workdps(40):
+        want = float(mp.diff(mp.hyp1f1, (1.5, 2.5, 0.4), (1, 0, 2)))
+        by_two = float(mp.diff(mp.hyp1f1, (1.5, 2.5, 0.4), (1, 1, 2)))
+    curvature = lambda a, b, x: hoad.laplacian(lambda y: sc.hyp1f1(a, b, y))(x)  # noqa: E731
+    assert hoad.grad(curvature)(1.5, 2.5, 0.4) == pytest.approx(want, rel=1e-13)
+    assert hoad.grad(hoad.grad(curvature), argnums=1)(1.5, 2.5, 0.4) == pytest.approx(by_two, rel=1e-13)
+    along = hoad.grad(lambda x: hoad.derivatives(lambda a: sc.hyp1f1(a, 2.5, x), 1)(1.5)[1])
+    assert hoad.grad(along)(0.4) == pytest.approx(want, rel=1e-13)
+    nested = hoad.derivatives(lambda a: hoad.laplacian(lambda x: sc.hyp1f1(a, 2.5, x))(0.4), 2)(1.5)
+    with mp.workdps(40):
+        twice = float(mp.diff(mp.hyp1f1, (1.5, 2.5, 0.4), (2, 0, 2)))
+    assert nested[1:] == pytest.approx([want, twice], rel=1e-12)
+    program = hoad.record(lambda a: hoad.derivatives(lambda t: sc.hyp1f1(t, 2.5, a), 2)(a)[2], 1.5)
+    assert pickle.loads(pickle.dumps(program)).evaluate(1.25) == program.evaluate(1.25)
+
+
 # ---- special points -------------------------------------------------------------------------------------------------
 
 INF, NAN = math.inf, math.nan

@@ -9,4 +9,5 @@ def partials(
     x: NDArray[np.float64],
     orders: tuple[int, int, int],
     degree: int,
+    total: int | None = None,
 ) -> NDArray[np.float64]: ...

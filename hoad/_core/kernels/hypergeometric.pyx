@@ -691,29 +691,47 @@ cdef bint _solve(Equation* e, double x, int count, bint at_once, number* y, numb
     return _by_steps[number](e, x, count, y, work, sums)
 
 
-cdef bint _is_right(Equation* e, double x, int count, bint at_once, double tolerance, double* out, Py_ssize_t stride,
-                    double factor, number* exact, rough_number* rough, double rounding, double* sums) noexcept nogil:
+cdef struct Results:
+    double* at
+    Py_ssize_t stride               # from one to the next
+    int first                       # of the items of a series in the parameters, up to the last
+    int total                       # of the orders by all operands; those above it are not asked for
+    double factor
+
+
+cdef inline int _order(Equation* e, int k) noexcept nogil:
+    """Of derivatives by parameters in all, for item k of a series in them."""
+    return k // ((e.nb + 1) * (e.nc + 1)) + k // (e.nc + 1) % (e.nb + 1) + k % (e.nc + 1)
+
+
+cdef bint _is_right(Equation* e, double x, int count, bint at_once, double tolerance, Results* results, number* exact,
+                    rough_number* rough, double rounding, double* sums) noexcept nogil:
     """Whether the derivatives of orders 0 to count - 2 by x are right, all of them; those that are not are nan.
 
     `rounding` is the ratio of the errors of both kinds of numbers.
     """
-    cdef int n, trial, size = e.size, last = size - 1
+    cdef int n, k, trial, size = e.size, width = e.size - results.first
     cdef bint known, right = True
     cdef double y, slope, error
+    cdef double* out
     e.slack = 1.0
     known = _solve[number](e, x, count, at_once, exact, exact + count * size, sums)
-    for n in range(count - 1):
-        out[n * stride] = _head[number](exact[n * size + last]) * factor
     for trial in range(2):
         e.slack = 1.0 if trial == 0 else 0.97       # along the same points, and beside them, against luck
         known = known and _solve[rough_number](e, x, count, at_once, rough, rough + count * size, sums)
         for n in range(count - 1):
-            y = _head[number](exact[n * size + last])
-            slope = x * _head[number](exact[(n + 1) * size + last])
-            error = fabs(_distance[number, rough_number](exact[n * size + last], rough[n * size + last]))
-            if not (known and isfinite(y) and error * rounding * MARGIN <= tolerance * (fabs(y) + fabs(slope))):
-                out[n * stride] = NAN
-                right = False
+            for k in range(results.first, size):
+                out = results.at + (n * width + k - results.first) * results.stride
+                y = _head[number](exact[n * size + k])
+                if trial == 0:
+                    out[0] = y * results.factor
+                if _order(e, k) + n > results.total:
+                    continue
+                slope = x * _head[number](exact[(n + 1) * size + k])
+                error = fabs(_distance[number, rough_number](exact[n * size + k], rough[n * size + k]))
+                if not (known and isfinite(y) and error * rounding * MARGIN <= tolerance * (fabs(y) + fabs(slope))):
+                    out[0] = NAN
+                    right = False
     return right
 
 
@@ -726,35 +744,44 @@ cdef inline double _distance(number x, rough_number y) noexcept nogil:
         return y.head - _head[number](x)
 
 
-cdef void _item(Equation* e, double x, int count, double* out, Py_ssize_t stride, double factor, Fourfold* finest,
-                Twofold* fine, double* coarse, double* sums) noexcept nogil:
+cdef void _item(Equation* e, double x, int count, Results* results, Fourfold* finest, Twofold* fine, double* coarse,
+                double* sums) noexcept nogil:
     """The derivatives of orders 0 to count - 2 by x, nan where they are not right."""
     cdef int n
     if not (isfinite(x) and isfinite(e.a) and isfinite(e.b) and isfinite(e.c)):
-        for n in range(count - 1):
-            out[n * stride] = NAN
+        for n in range((count - 1) * (e.size - results.first)):
+            results.at[n * results.stride] = NAN
         return
     if _is_short(e, x) and _is_right[Twofold, double](
-            e, x, count, True, ROUNDING, out, stride, factor, fine, coarse, ROUNDING, sums):
+            e, x, count, True, ROUNDING, results, fine, coarse, ROUNDING, sums):
         return
-    if _is_right[Twofold, double](e, x, count, False, TOLERANCE, out, stride, factor, fine, coarse, ROUNDING, sums):
+    if _is_right[Twofold, double](e, x, count, False, TOLERANCE, results, fine, coarse, ROUNDING, sums):
         return
-    _is_right[Fourfold, Twofold](
-        e, x, count, False, TOLERANCE, out, stride, factor, finest, fine, ROUNDING * ROUNDING, sums)
+    _is_right[Fourfold, Twofold](e, x, count, False, TOLERANCE, results, finest, fine, ROUNDING * ROUNDING, sums)
 
 
 def partials(int kind, const double[::1] a, const double[::1] b, const double[::1] c, const double[::1] x, orders,
-             int degree):
-    """∂^(i + j + k) / ∂aⁱ ∂bʲ ∂cᵏ of the derivatives of orders 0 to degree by x, for the orders (i, j, k)."""
+             int degree, total=None):
+    """∂^(i + j + k) / ∂aⁱ ∂bʲ ∂cᵏ of the derivatives of orders 0 to degree by x, for the orders (i, j, k).
+
+    With a total, the Taylor coefficients by a, b and c up to these orders, of the derivatives by x, where the sum of all
+    orders is at most that; others may have any value.
+    """
     cdef Equation e
+    cdef Results results
     cdef Py_ssize_t i, items = x.shape[0]
     cdef int count = degree + 2
     e.kind = kind
     e.na, e.nb, e.nc = orders
     e.size = (e.na + 1) * (e.nb + 1) * (e.nc + 1)
-    cdef double factor = math.factorial(e.na) * math.factorial(e.nb) * math.factorial(e.nc)
-    found = np.empty((degree + 1, items))
-    cdef double[:, ::1] out = found
+    if total is None:
+        results.first, results.total = e.size - 1, degree + e.na + e.nb + e.nc
+        results.factor = math.factorial(e.na) * math.factorial(e.nb) * math.factorial(e.nc)
+    else:
+        results.first, results.total, results.factor = 0, total, 1.0
+    results.stride = items
+    found = np.empty((degree + 1, e.size - results.first, items))
+    cdef double[:, :, ::1] out = found
     cdef Py_ssize_t each = (count + 5) * e.size     # and 5 to work with
     cdef Fourfold* finest = <Fourfold*>malloc(each * sizeof(Fourfold))
     cdef Twofold* fine = <Twofold*>malloc(each * sizeof(Twofold))
@@ -766,10 +793,13 @@ def partials(int kind, const double[::1] a, const double[::1] b, const double[::
         with nogil:
             for i in range(items):
                 e.a, e.b, e.c = a[i], b[i], c[i]
-                _item(&e, x[i], count, &out[0, i], items, factor, finest, fine, coarse, sums)
+                results.at = &out[0, 0, i]
+                _item(&e, x[i], count, &results, finest, fine, coarse, sums)
     finally:
         free(finest)
         free(fine)
         free(coarse)
         free(sums)
-    return found
+    if total is None:
+        return found[:, 0]
+    return found.reshape(degree + 1, e.na + 1, e.nb + 1, e.nc + 1, items)

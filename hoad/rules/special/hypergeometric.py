@@ -11,15 +11,16 @@ Abramowitz, M. and Stegun, I. A. (1964). Handbook of mathematical functions: 13.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from hoad._core.kernels import hypergeometric
 from hoad._numpy.complex import is_complex
+from hoad.rules.from_series import KernelOfAll, monomials
 from hoad.rules.registry import primitive
-from hoad.rules.special.define import Coefficients, define, sc, unknown
+from hoad.rules.special.define import Coefficients, Kernel, define, sc, unknown
 
 
 def hyp1f1_series(a: Any, b: Any, x: Any, degree: int) -> Coefficients:
@@ -71,29 +72,56 @@ CONFLUENT_LIMIT, KUMMER, GAUSS, TRICOMI = range(4)
 PLACES = {CONFLUENT_LIMIT: (2,), KUMMER: (0, 2), GAUSS: (0, 1, 2), TRICOMI: (0, 2)}
 
 
-def partials(kind: int, operands: Any, orders: tuple[int, ...], degree: int) -> Any:
-    """The derivatives of these orders by the parameters, and of orders 0 to degree by x, as the rows of an array."""
+def _columns(kind: int, operands: Any) -> tuple[list[Any], Any]:
+    """The kernel's a, b, c and x, and an array of the shape of the results."""
     *parameters, x = np.broadcast_arrays(*(np.asarray(operand, np.float64) for operand in operands))
-    columns, by = 3 * [np.zeros(x.size)], 3 * [0]
-    for place, parameter, order in zip(PLACES[kind], parameters, orders, strict=True):
-        columns[place], by[place] = np.ascontiguousarray(parameter).reshape(-1), order
-    (a, b, c), (i, j, k) = columns, by
-    found = hypergeometric.partials(kind, a, b, c, np.ascontiguousarray(x).reshape(-1), (i, j, k), degree)
-    return found.reshape(degree + 1, *x.shape)
+    columns = 3 * [np.zeros(x.size)]
+    for place, parameter in zip(PLACES[kind], parameters, strict=True):
+        columns[place] = np.ascontiguousarray(parameter).reshape(-1)
+    return [*columns, np.ascontiguousarray(x).reshape(-1)], x
+
+
+def _orders(kind: int, orders: Iterable[int]) -> tuple[int, int, int]:
+    """By the kernel's a, b and c, of orders by the parameters that a function has."""
+    found = dict(zip(PLACES[kind], orders, strict=True))
+    return found.get(0, 0), found.get(1, 0), found.get(2, 0)
 
 
 @primitive(elementwise=True)
 def partial(*operands, kind, by):
     """The derivative of one of the functions of real numbers, of the orders `by` by each of its operands."""
-    return partials(kind, operands, by[:-1], by[-1])[-1]
+    (a, b, c, x), like = _columns(kind, operands)
+    return hypergeometric.partials(kind, a, b, c, x, _orders(kind, by[:-1]), by[-1])[-1].reshape(like.shape)
 
 
-def partial_series(*operands, kind, by):
-    """The Taylor coefficients of that by x."""
-    *values, degree = operands
-    *orders, order = by
-    found = partials(kind, values, tuple(orders), order + degree)[order:]
-    return [row / math.factorial(k) for k, row in enumerate(found)]
+def partial_series(*arguments, kind, by):
+    """The Taylor coefficients of that in the operands that move."""
+    *operands, degree, moving = arguments
+    (a, b, c, x), like = _columns(kind, operands)
+    *orders, order = (k + degree * (place in moving) for place, k in enumerate(by))
+    table = hypergeometric.partials(kind, a, b, c, x, _orders(kind, orders), order, degree + sum(by))
+
+    def coefficient(exponents):
+        beyond = dict(zip(moving, exponents, strict=True))
+        *of_parameters, of_x = (n + beyond.get(place, 0) for place, n in enumerate(by))
+        weight = math.prod(math.perm(n + beyond.get(place, 0), n) for place, n in enumerate(by[:-1]))
+        i, j, k = _orders(kind, of_parameters)
+        row = table[of_x, i, j, k].reshape(like.shape)
+        return weight / math.factorial(of_x - by[-1]) * row
+
+    return list(map(coefficient, monomials(len(moving), degree)))
+
+
+def in_all(kind: int, by_x: Kernel) -> KernelOfAll:
+    """The kernel of a function whose coefficients by x alone are given."""
+
+    def of_all(*arguments):
+        *operands, degree, moving = arguments
+        if moving == (len(operands) - 1,):
+            return by_x(*operands, degree)
+        return [by_x(*operands, 0)[0], *partial_series(*arguments, kind=kind, by=(0,) * len(operands))[1:]]
+
+    return KernelOfAll(of_all)
 
 
 def _raised(by: tuple[int, ...], place: int) -> tuple[int, ...]:
@@ -105,7 +133,7 @@ define(
     lambda g, p, *operands, kind, by: tuple(
         g * partial(*operands, kind=kind, by=_raised(by, place)) for place in range(len(operands))
     ),
-    kernel=partial_series,
+    kernel=KernelOfAll(partial_series),
 )
 
 
@@ -127,24 +155,24 @@ def by_all(name: str, kind: int, names: str, by_x: Callable[..., Any]) -> Callab
 define(
     sc.hyp1f1,
     by_all("hyp1f1", KUMMER, "a, b", lambda g, a, b, x: g * (a / b * sc.hyp1f1(a + 1.0, b + 1.0, x))),
-    kernel=hyp1f1_series,
+    kernel=in_all(KUMMER, hyp1f1_series),
 )
 define(
     sc.hyp2f1,
     by_all("hyp2f1", GAUSS, "a, b, c", lambda g, a, b, c, z: g * (a * b / c * sc.hyp2f1(a + 1.0, b + 1.0, c + 1.0, z))),
-    kernel=hyp2f1_series,
+    kernel=in_all(GAUSS, hyp2f1_series),
 )
 define(sc.exprel, lambda g, p, x: (g * (0.5 * sc.hyp1f1(2.0, 3.0, x)),), kernel=exprel_series)
 define(
     sc.hyp0f1,
     by_all("hyp0f1", CONFLUENT_LIMIT, "v", lambda g, v, z: g * (sc.hyp0f1(v + 1.0, z) / v)),
-    kernel=hyp0f1_series,
+    kernel=in_all(CONFLUENT_LIMIT, hyp0f1_series),
 )
 # SciPy's values of U have 8 digits in places, as for x of 5 to 10, and so have their derivatives by x
 define(
     sc.hyperu,
     by_all("hyperu", TRICOMI, "a, b", lambda g, a, b, x: -(g * (a * sc.hyperu(a + 1.0, b + 1.0, x)))),
-    kernel=hyperu_series,
+    kernel=in_all(TRICOMI, hyperu_series),
 )
 define(
     sc.wright_bessel,
