@@ -88,6 +88,7 @@ BEYOND: list[tuple[str, tuple[int, ...], tuple[float, ...]]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "by", "operands"), BEYOND)
 def test_far_points(name: str, by: tuple[int, ...], operands: tuple[float, ...]) -> None:
     want, x = exact(name, by, operands), operands[-1]

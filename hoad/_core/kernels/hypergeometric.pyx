@@ -764,8 +764,8 @@ def partials(int kind, const double[::1] a, const double[::1] b, const double[::
              int degree, total=None):
     """∂^(i + j + k) / ∂aⁱ ∂bʲ ∂cᵏ of the derivatives of orders 0 to degree by x, for the orders (i, j, k).
 
-    With a total, the Taylor coefficients by a, b and c up to these orders, of the derivatives by x, where the sum of all
-    orders is at most that; others may have any value.
+    With a total, the Taylor coefficients by a, b and c up to these orders, of the derivatives by x, where the sum of
+    all orders is at most that; others may have any value.
     """
     cdef Equation e
     cdef Results results
