@@ -36,7 +36,6 @@ EXTENSIONS = [
     "graph.inspect",
     "graph.dce",
     "graph.subgraph",
-    "graph.inspect",
     "graph.norms",
     "graph.pattern",
     "graph.serialize",

@@ -193,7 +193,7 @@ def test_unary_replays() -> None:
 
 SHARES_A_NAME = """
 import numpy as np
-import hoad
+import hoad.rules
 from hoad._core.graph.primitive import UFUNC, Primitive, primitive_named
 
 made = Primitive("sin", function=np.frompyfunc(lambda x: 3.0 * x, 1, 1), kind=UFUNC, infer=lambda params, x: (x,))
