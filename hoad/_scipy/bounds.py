@@ -27,6 +27,15 @@ def ends_of(bounds: Any) -> Ends | None:
     return as_traced([-np.inf if x is None else x for x in low]), as_traced([np.inf if x is None else x for x in high])
 
 
+def two_ends_of(bounds: Any) -> Ends | None:
+    """The same, of a solver that takes the lower ends and then the upper ones."""
+    return (
+        ends_of(bounds)
+        if bounds is None or isinstance(bounds, scipy.optimize.Bounds)
+        else tuple(map(as_traced, bounds))
+    )
+
+
 def is_near(x: Any, end: Any) -> Any:
     """Whether each unknown lies on an end that is finite."""
     return np.isfinite(end) & (np.abs(x - end) <= CLOSE * np.maximum(1.0, np.abs(end)))

@@ -17,10 +17,10 @@ import scipy.optimize
 from hoad._core.trace.context import running
 from hoad._drivers.jacobian import jacobian
 from hoad._numpy.registry import as_traced
-from hoad._scipy import roots_and_minima  # noqa: F401  (declares the minimum without constraints)
 from hoad._scipy.bounds import CLOSE, MOVING, REST, ends_of
 from hoad._scipy.registry import IMPLEMENTED
-from hoad._scipy.solutions import Function, Given, Solver, at_rest, number, refusal, solution, vector, with_arguments
+from hoad._scipy.roots_and_minima import MINIMIZE, found_x, put_minimum, slope_of
+from hoad._scipy.solutions import Function, Given, Solver, refusal, solution, vector, with_arguments, with_more
 
 original = scipy.optimize.minimize
 unconstrained = IMPLEMENTED[original]
@@ -37,15 +37,11 @@ def _listed(constraints: Any) -> list[Any]:
 def _function(constraint: Any) -> Function:
     """The function of one constraint, of the unknowns alone."""
     if isinstance(constraint, dict):
-        return functools.partial(_with, constraint["fun"], constraint.get("args", ()))
+        return functools.partial(with_more, constraint["fun"], constraint.get("args", ()), {})
     if isinstance(constraint, scipy.optimize.LinearConstraint):
         return functools.partial(np.matmul, constraint.A)
     fun: Function = constraint.fun
     return fun
-
-
-def _with(fun: Function, args: Any, z: Any) -> Any:
-    return fun(z, *args)
 
 
 def _limits(constraint: Any) -> Any:
@@ -83,9 +79,7 @@ def constrained(
         _with_plain(c, lambda z, k=k: both(z)[1][k], limit)
         for k, (c, limit) in enumerate(zip(constraints, limits, strict=True))
     ]
-    return original(
-        lambda z: both(z)[0], x0, jac=jac, hess=hess, hessp=hessp, bounds=bounds, constraints=made, **options
-    )
+    return original(_cost(both), x0, jac=jac, hess=hess, hessp=hessp, bounds=bounds, constraints=made, **options)
 
 
 # ---- the equation of the minimum ------------------------------------------------------------------------------------
@@ -98,14 +92,13 @@ def _rows(values: Any, limits: Any) -> list[tuple[Any, Any, Any]]:
         return [(values, np.ones(values.shape), np.full(values.shape, limits == "eq"))]
     low, high = (np.broadcast_to(end, values.shape) for end in limits)
     equal = np.asarray(low == high)
-    found = []
-    for end, sign in ((low, 1.0), (high, -1.0)):
-        finite = np.isfinite(end)
-        size = np.maximum(1.0, np.where(finite, np.abs(end), 1.0))
-        gap = np.where(finite, sign * (values - np.where(finite, end, 0.0)), np.inf)
-        found.append((gap, size, equal if sign > 0 else np.zeros_like(equal)))
-    both = found[1]
-    return [found[0], (np.where(equal, np.inf, both[0]), *both[1:])]
+
+    def row(end: Any, sign: float, counts: Any, holds: Any) -> tuple[Any, Any, Any]:
+        there = np.isfinite(end) & counts
+        end = np.where(there, end, 0.0)
+        return np.where(there, sign * (values - end), np.inf), np.maximum(1.0, np.abs(end)), holds
+
+    return [row(low, 1.0, True, equal), row(high, -1.0, ~equal, np.zeros_like(equal))]
 
 
 class Optimality:
@@ -124,7 +117,7 @@ class Optimality:
         holding = np.flatnonzero(equal | (np.abs(gap) <= CLOSE * size))  # guarded: another set is recorded again
         self.equal, self.size = equal[holding], size[holding]
         self.gap = gap[holding]
-        self.slope = at_rest(lambda z: _cost(both, given, z))(z)
+        self.slope = slope_of(_cost(both), given)(z)
         self.slopes = jacobian(lambda z: gaps(z)[0][holding])(z) if holding.size else np.zeros((0, z.size))
         self.multipliers = (
             np.linalg.solve(self.slopes @ self.slopes.T, self.slopes @ self.slope) if holding.size else np.zeros(0)
@@ -134,9 +127,8 @@ class Optimality:
         return self.slope + (self.gap - self.multipliers) @ self.slopes
 
 
-def _cost(both: Function, given: Given, z: Any) -> Any:
-    found = both(z)[0]
-    return number(found[0] if given.get("jac") is True else found)
+def _cost(both: Function) -> Function:
+    return lambda z: both(z)[0]
 
 
 def _equation(both: Function, given: Given) -> Function:
@@ -144,9 +136,7 @@ def _equation(both: Function, given: Given) -> Function:
 
 
 def _result(found: Any, given: Given, x: Any, both: Function) -> Any:
-    found.x = x
-    found.fun = _cost(both, given, x)
-    return found
+    return put_minimum(found, given, x, _cost(both))
 
 
 def _check(solver: Solver, found: Any, given: Given, both: Function) -> None:
@@ -181,8 +171,8 @@ def minimize(*args: Any, **kwargs: Any) -> Any:
     constraints = _listed(given.pop("constraints", None))
     if running() is None or not constraints:
         return unconstrained(*args, **kwargs)
-    given = with_arguments(given, OF_ARGUMENTS)
-    fun, x0, *derivatives = (given.pop(name, None) for name in ("fun", "x0", *DERIVATIVES))
+    given = with_arguments(given, MINIMIZE)
+    fun, x0, *derivatives = (given.pop(name, None) for name in ("fun", "x0", *MINIMIZE.others))
     functions = [_function(c) for c in constraints]
     limits, bounds = [_limits(c) for c in constraints], given.pop("bounds", None)
 
@@ -194,12 +184,6 @@ def minimize(*args: Any, **kwargs: Any) -> Any:
     )
 
 
-def _found_x(found: Any, given: Given) -> Any:
-    return found.x
-
-
-DERIVATIVES = ("jac", "hess", "hessp")
-OF_ARGUMENTS = Solver(original, "fun", DERIVATIVES, _equation, _found_x, _result, _check)
 constrained.__name__, constrained.__module__ = "minimize", original.__module__  # for messages
-SOLVER = Solver(constrained, "both", DERIVATIVES, _equation, _found_x, _result, _check)
+SOLVER = Solver(constrained, "both", MINIMIZE.others, _equation, found_x, _result, _check)
 IMPLEMENTED[original] = minimize

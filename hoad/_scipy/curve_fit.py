@@ -12,6 +12,7 @@ import scipy.optimize
 from hoad._core.trace.context import running
 from hoad._drivers.jacobian import jacobian
 from hoad._numpy.products import inexact
+from hoad._scipy.bounds import two_ends_of
 from hoad._scipy.registry import IMPLEMENTED, sections
 from hoad._scipy.roots_and_minima import NOTES, check_inside
 from hoad._scipy.solutions import RAISES, Function, Given, Solver, at_rest, refusal, solution, vector
@@ -62,11 +63,10 @@ def _result(found: Any, given: Given, x: Any, f: Function) -> Any:
 
 def _check(solver: Solver, found: Any, given: Given, f: Function) -> None:
     options = given["options"]
-    bounds = options.get("bounds")
+    ends = two_ends_of(options.get("bounds"))
     if options.get("loss", "linear") != "linear" or options.get("nan_policy") == "omit":
         raise refusal(solver, "a loss, or nan_policy='omit', is not known to its equation. Use least_squares.")
-    if bounds is not None:
-        ends = (bounds.lb, bounds.ub) if isinstance(bounds, scipy.optimize.Bounds) else bounds
+    if ends is not None:
         check_inside(solver, found[0], ends, 1e-6)  # which the solver comes near from inside
 
 

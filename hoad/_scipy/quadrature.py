@@ -16,6 +16,7 @@ from hoad._core.trace.context import running
 from hoad._core.trace.traced import plain_value
 from hoad._scipy.plain_functions import Branches, Surroundings
 from hoad._scipy.registry import IMPLEMENTED, decided, refused, sections
+from hoad._scipy.solutions import with_more
 
 original = scipy.integrate.quad
 Function = Callable[..., Any]
@@ -86,7 +87,7 @@ def quad(*args: Any, **kwargs: Any) -> Any:
     given = dict(inspect.signature(original).bind(*args, **kwargs).arguments)
     f, more = given.pop("func"), given.pop("args", ())
     if more:
-        f = functools.partial(_with, f, more if isinstance(more, tuple) else (more,))
+        f = functools.partial(with_more, f, more if isinstance(more, tuple) else (more,), {})
     around = Surroundings(given)
     branches = Branches(f, around)
     now = around.arguments(around.known)
@@ -100,10 +101,6 @@ def quad(*args: Any, **kwargs: Any) -> Any:
         warnings.warn(str(found[3]), scipy.integrate.IntegrationWarning, stacklevel=2)
     value = _recorded(f, given, now, found)
     return (value, *found[1:]) if given.get("full_output") else (value, found[1])
-
-
-def _with(f: Function, more: tuple[Any, ...], x: Any) -> Any:
-    return f(x, *more)
 
 
 def _recorded(f: Function, given: dict[str, Any], now: dict[str, Any], found: Any) -> Any:

@@ -11,8 +11,7 @@ import scipy.optimize as so
 from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.context import running
 from hoad._drivers.values import value
-from hoad._numpy.registry import as_traced
-from hoad._scipy.bounds import Ends, check_bounds, ends_of, free_or_held
+from hoad._scipy.bounds import check_bounds, ends_of, free_or_held, two_ends_of
 from hoad._scipy.registry import IMPLEMENTED, place_of, refused, sections
 from hoad._scipy.solutions import Function, Given, Solver, at_rest, declare, first, number, refusal, vector
 from hoad.errors import NoRuleError
@@ -37,12 +36,17 @@ def _fixed(f: Function, given: Given) -> Function:
     return lambda x: vector(x) - vector(f(x))
 
 
-def _slope(f: Function, given: Given) -> Function:
+def slope_of(f: Function, given: Given) -> Function:
+    """The slope of what is minimised."""
     return at_rest(first(f, given, "jac"))
 
 
 def _minimum(f: Function, given: Given) -> Function:
-    return free_or_held(_slope(f, given), ends_of(given.get("bounds")))
+    return free_or_held(slope_of(f, given), ends_of(given.get("bounds")))
+
+
+def found_x(found: Any, given: Given) -> Any:
+    return found.x
 
 
 # ---- results --------------------------------------------------------------------------------------------------------
@@ -72,7 +76,7 @@ def _put_x(found: Any, given: Given, x: Any, f: Function) -> Any:
     return found
 
 
-def _put_minimum(found: Any, given: Given, x: Any, f: Function) -> Any:
+def put_minimum(found: Any, given: Given, x: Any, f: Function) -> Any:
     found.x = x
     found.fun = number(first(f, given, "jac")(x))
     return found
@@ -111,7 +115,7 @@ def check_inside(solver: Solver, x: Any, bounds: tuple[Any, Any], margin: Any) -
 
 
 def _check_minimum(solver: Solver, found: Any, given: Given, f: Function) -> None:
-    check_bounds(solver, found.x, _slope(f, given), float(found.fun), ends_of(given.get("bounds")))
+    check_bounds(solver, found.x, slope_of(f, given), float(found.fun), ends_of(given.get("bounds")))
     slope = getattr(found, "jac", None)
     flat = slope is not None and np.max(abs(np.asarray(slope)), initial=0.0) <= 1e-5 * max(1.0, abs(float(found.fun)))
     if not found.success and not flat:
@@ -150,28 +154,20 @@ def _put_squares(found: Any, given: Given, x: Any, f: Function) -> Any:
     return found
 
 
-def _ends_of_squares(given: Given) -> Ends | None:
-    bounds = given.get("bounds")
-    return (
-        ends_of(bounds)
-        if isinstance(bounds, so.Bounds) or bounds is None
-        else (as_traced(bounds[0]), as_traced(bounds[1]))
-    )
-
-
 def _least(f: Function, given: Given) -> Function:
-    return free_or_held(at_rest(_cost(f, given)), _ends_of_squares(given))
+    return free_or_held(at_rest(_cost(f, given)), two_ends_of(given.get("bounds")))
 
 
 def _check_squares(solver: Solver, found: Any, given: Given, f: Function) -> None:
     if callable(given.get("loss")):
         raise refusal(solver, "of a loss function, only values are known. Name one of SciPy's, or use hoad.implicit.")
     _check_success(solver, found, given, f)
-    check_bounds(solver, found.x, at_rest(_cost(f, given)), float(found.cost), _ends_of_squares(given))
+    check_bounds(solver, found.x, at_rest(_cost(f, given)), float(found.cost), two_ends_of(given.get("bounds")))
 
 
 # ---- the solvers ----------------------------------------------------------------------------------------------------
 
+MINIMIZE = Solver(so.minimize, "fun", ("jac", "hess", "hessp"), _minimum, found_x, put_minimum, _check_minimum)
 for _f in (so.brentq, so.brenth, so.bisect, so.ridder, so.toms748):
     declare(
         Solver(_f, "f", (), _root, lambda found, given: _first_of(found), _put_first, _check_pair),
@@ -204,7 +200,7 @@ for _solver, _summary in (
         "The root of a function of one number, by any of SciPy's methods; `root` of what it returns is traced.",
     ),
     (
-        Solver(so.root, "fun", ("jac",), _root, lambda found, given: found.x, _put_x, _check_success),
+        Solver(so.root, "fun", ("jac",), _root, found_x, _put_x, _check_success),
         "A root of several functions; `x` and `fun` of what it returns are traced.",
     ),
     (
@@ -224,15 +220,7 @@ for _solver, _summary in (
         "A point that a function does not move.",
     ),
     (
-        Solver(
-            so.minimize,
-            "fun",
-            ("jac", "hess", "hessp"),
-            _minimum,
-            lambda found, given: found.x,
-            _put_minimum,
-            _check_minimum,
-        ),
+        MINIMIZE,
         "A minimum of a function of several numbers; `x` and `fun` of what it returns are traced.",
     ),
     (
@@ -240,9 +228,9 @@ for _solver, _summary in (
             so.minimize_scalar,
             "fun",
             (),
-            _slope,
-            lambda found, given: found.x,
-            _put_minimum,
+            slope_of,
+            found_x,
+            put_minimum,
             _check_line,
         ),
         "A minimum of a function of one number; `x` and `fun` of what it returns are traced.",
@@ -253,7 +241,7 @@ for _solver, _summary in (
             "fun",
             ("jac",),
             _least,
-            lambda found, given: found.x,
+            found_x,
             _put_squares,
             _check_squares,
         ),

@@ -119,11 +119,12 @@ def with_arguments(given: Given, solver: Solver) -> Given:
     if more or keywords:
         for name in (solver.function, *solver.others):
             if callable(given.get(name)):
-                given[name] = functools.partial(_with, given[name], more, keywords)
+                given[name] = functools.partial(with_more, given[name], more, keywords)
     return given
 
 
-def _with(f: Function, more: tuple[Any, ...], keywords: dict[str, Any], *xs: Any) -> Any:
+def with_more(f: Function, more: tuple[Any, ...], keywords: dict[str, Any], *xs: Any) -> Any:
+    """f, with further arguments behind its own."""
     return f(*xs, *more, **keywords)
 
 

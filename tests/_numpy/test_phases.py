@@ -142,7 +142,10 @@ def test_the_zeros_of_a_first_row_do_no_harm() -> None:
 
 def test_two_calls_are_two_choices() -> None:
     """Each may have phases of its own, for all that the adjoint of one of them sees; the message says so."""
-    f = lambda a: np.real(np.linalg.eigh(a)[1][0, 0] * np.conj(np.linalg.eigh(a)[1][1, 0]))  # noqa: E731
+
+    def f(a: Any) -> Any:
+        return np.real(np.linalg.eigh(a)[1][0, 0] * np.conj(np.linalg.eigh(a)[1][1, 0]))
+
     with pytest.raises(hoad.NoRuleError, match="from one call of eigh"):
         hoad.grad(f)(H)
 
@@ -211,7 +214,10 @@ def test_a_replay_looks_again() -> None:
 
 def test_one_further_vector_of_a_real_matrix_is_determined_but_for_its_sign() -> None:
     a = REAL[:3]
-    f = lambda t: np.linalg.svd(a + t * a[::-1] ** 2)[0][1, 2]  # noqa: E731
+
+    def f(t: Any) -> Any:
+        return np.linalg.svd(a + t * a[::-1] ** 2)[0][1, 2]
+
     assert hoad.grad(f)(0.0) == pytest.approx(float(by_differences(f, 0.0)), rel=1e-8)
 
 

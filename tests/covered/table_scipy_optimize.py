@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from _scipy.problems import bowl, bowl_slope, misfit
 from covered.scipy_calls import Call, of
 
 P = 1.5
@@ -27,18 +28,6 @@ def slope(x: Any, p: Any) -> Any:
 
 def pair(z: Any, p: Any) -> Any:
     return np.array([z[0] ** 2 - p, z[1] - p * z[0]])
-
-
-def bowl(z: Any, p: Any) -> Any:
-    return (z[0] ** 2 - p) ** 2 + (p * z[1] - 1.0) ** 2 + p
-
-
-def bowl_slope(z: Any, p: Any) -> Any:
-    return np.array([4.0 * z[0] * (z[0] ** 2 - p), 2.0 * p * (p * z[1] - 1.0)])
-
-
-def misfit(z: Any, p: Any) -> Any:
-    return np.array([z[0] - p, z[1] * p - 1.0, 2.0 * (z[0] - p**2)])
 
 
 def model(x: Any, a: Any, b: Any) -> Any:

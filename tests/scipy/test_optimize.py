@@ -12,6 +12,7 @@ import pytest
 so = pytest.importorskip("scipy.optimize")
 
 from _scipy.orders import assert_orders  # noqa: E402
+from _scipy.problems import bowl, bowl_slope, misfit  # noqa: E402
 
 import hoad  # noqa: E402
 from hoad.errors import GuardError, NoRuleError  # noqa: E402
@@ -33,19 +34,6 @@ def kepler(x: Any, p: Any) -> Any:
 def pair(z: Any, p: Any) -> Any:
     """0 at √p and p √p."""
     return [z[0] ** 2 - p, z[1] - p * z[0]]
-
-
-def bowl(z: Any, p: Any) -> Any:
-    """Least at z₀ = √p, z₁ = 1 / p, where it is p."""
-    return (z[0] ** 2 - p) ** 2 + (p * z[1] - 1.0) ** 2 + p
-
-
-def bowl_slope(z: Any, p: Any) -> Any:
-    return np.array([4.0 * z[0] * (z[0] ** 2 - p), 2.0 * p * (p * z[1] - 1.0)])
-
-
-def misfit(z: Any, p: Any) -> Any:
-    return np.array([z[0] - p, z[1] * p - 1.0, 2.0 * (z[0] - p**2)])
 
 
 def bisected(name: str) -> Callable[[Any], Any]:
