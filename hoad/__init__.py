@@ -25,6 +25,14 @@ Second and higher derivatives
     directional_derivative
                      the mixed derivative along several directions
     dense_plan       how a Jacobian or a Hessian is computed: a DensePlan (mode, directions) for each block
+Sparse derivatives of functions of many variables, as matrices of SciPy's
+    sparse_jacobian, sparse_hessian
+                     the entries that may be other than zero; ``plan`` gives a SparsePlan, to be filled in again
+    lagrangian_hessian
+                     the Hessian of an objective and constraints with multipliers
+    jacobian_pattern, hessian_pattern
+                     where these entries are
+    SparseDerivative what these return; Triplets is a matrix that may hold traced values
 Many inputs at once
     vmap             a function recorded once and replayed for all inputs
 Speed
@@ -104,13 +112,25 @@ __version__ = "0.1.0"
 
 _MODULES = ("check", "errors", "implicit", "ode", "rules", "scipy")
 
+_LATER = {  # what few ask for
+    "explain": "hoad._inspect.explain",
+    "hessian_pattern": "hoad._sparse.patterns",
+    "jacobian_pattern": "hoad._sparse.patterns",
+    "lagrangian_hessian": "hoad._sparse.drivers",
+    "sparse_hessian": "hoad._sparse.drivers",
+    "sparse_jacobian": "hoad._sparse.drivers",
+    "SparseDerivative": "hoad._sparse.plan",
+    "SparsePlan": "hoad._sparse.plan",
+    "Triplets": "hoad._sparse.plan",
+}
+
 
 def __getattr__(name: str) -> object:
     """A module, or a public name, when it is first asked for; with the first of these names come all, to stay."""
     if name in _MODULES:
         return _importlib.import_module(f"hoad.{name}")
-    if name == "explain":  # which few ask for
-        return _importlib.import_module("hoad._inspect.explain").explain
+    if name in _LATER:
+        return getattr(_importlib.import_module(_LATER[name]), name)
     if name == "__all__" or not name.startswith("_"):
         public = vars(_importlib.import_module("hoad._public"))
         globals().update({key: public[key] for key in ("__all__", *public["__all__"]) if key in public})

@@ -57,6 +57,19 @@ DTypeError
 DomainError
     If f is finite at x and a derivative is not. Inside another derivative, and under `jit`, the derivative is inf or
     nan instead.""",
+    "sparse_f": """\
+f : callable
+    A real function of a real array x of shape (S), N entries, written with NumPy. Derivatives are taken with respect to
+    this first argument; the other arguments are constants.""",
+    "sparse_format": """\
+format : {"csr", "csc", "coo", "triplets"}, optional
+    The form of the result: an array of `scipy.sparse`, or a `Triplets` of values, rows and columns, which also holds
+    traced values, inside another derivative.""",
+    "sparse_raises": """\
+ArgumentError
+    If f cannot be called, x is a container, or an option is none of those above.
+DTypeError
+    If x is not a float or an array of floats, or x or f(x) is complex.""",
     "check_args": """\
 *args
     The point: the arguments of f, floats and arrays.""",

@@ -52,6 +52,9 @@ from hoad.rules.registry import defvjp, primitive
 if TYPE_CHECKING:  # `hoad.__getattr__` imports each when it is asked for
     from hoad import check, implicit, ode
     from hoad._inspect.explain import explain
+    from hoad._sparse.drivers import lagrangian_hessian, sparse_hessian, sparse_jacobian
+    from hoad._sparse.patterns import hessian_pattern, jacobian_pattern
+    from hoad._sparse.plan import SparseDerivative, SparsePlan, Triplets
 
 __all__ = [
     "Address",
@@ -72,10 +75,13 @@ __all__ = [
     "Program",
     "RuleError",
     "ShapeError",
+    "SparseDerivative",
+    "SparsePlan",
     "Tape",
     "TapeNode",
     "TaylorSeries",
     "TracedValueError",
+    "Triplets",
     "adopt",
     "adopting",
     "biharmonic",
@@ -98,11 +104,14 @@ __all__ = [
     "gradient",
     "hessian",
     "hessian_diagonal",
+    "hessian_pattern",
     "hvp",
     "implicit",
     "jacobian",
+    "jacobian_pattern",
     "jit",
     "jvp",
+    "lagrangian_hessian",
     "laplacian",
     "linearize",
     "ode",
@@ -113,6 +122,8 @@ __all__ = [
     "register_container",
     "rules",
     "scan",
+    "sparse_hessian",
+    "sparse_jacobian",
     "stop_gradient",
     "symbols",
     "tangent",

@@ -295,11 +295,11 @@ def _stacked(recording: Recording, targets: list[int], seeded: int, unit: comple
         return _swept(recording, targets, seeded, seed, forward)
 
     if size > MOST_UNROLLED:
-        units = Map(recording, seeded, size, unit, sweep)
+        units = Map(recording, seeded, np.arange(size), size, unit, sweep)
         pattern = _pattern(units.pattern())
         if pattern is not None:
             directions = pattern.directions
-            units = Map(recording, seeded, directions, unit, sweep)
+            units = Map(recording, seeded, np.arange(size) % directions, directions, unit, sweep)
     if units is None or units.is_of_numbers or directions <= MOST_UNROLLED:
         _tell(forward, size, directions, "sweeps", 1)
         blocks = _unrolled(recording, targets, seeded, unit, directions, sweep)
@@ -320,7 +320,11 @@ def _unrolled(
     sweep: Callable[[int], list[int]],
 ) -> list[Any]:
     """For each target an array with a row for each direction, of a sweep of its own."""
-    rows = [recording.results(sweep(recording.unit(seeded, k, unit, directions))) for k in range(directions)]
+    size = recording.aval(seeded).size
+    rows = [
+        recording.results(sweep(recording.unit(seeded, np.arange(k, size, directions), unit)))
+        for k in range(directions)
+    ]
     if not rows:
         return [np.zeros((0, *recording.aval(t).shape)) for t in targets]
     return [

@@ -137,6 +137,9 @@ def jit(
         raise ArgumentError(f"jit takes keep_zeros as True or False, not {keep_zeros!r}.")
     argnums = _tuple_of(int, "static_argnums", static_argnums)
     argnames = _tuple_of(str, "static_argnames", static_argnames)
+    if hasattr(f, "__hoad_jit__"):
+        planned: Jitted = _planned(f, static_argnums, static_argnames, keep_zeros, threads=threads, guard=guard)
+        return planned
     every: Any = guard
     if not isinstance(every, int) or every < 0:
         raise ArgumentError(f"jit takes guard as True, False, or a number of replays, not {guard!r}.")
@@ -144,6 +147,13 @@ def jit(
     jitted = Jitted(f, _Driver(f, argnums, argnames, threads, keep_zeros, int(guard)))
     functools.update_wrapper(jitted, f, updated=())
     return jitted
+
+
+def _planned(f: Any, static_argnums: Any, static_argnames: Any, keep_zeros: bool, **options: Any) -> Any:
+    """What a derivative that is compiled in its own way becomes."""
+    if static_argnums is not None or static_argnames is not None or keep_zeros:
+        raise ArgumentError(f"jit of a {type(f).__name__} takes threads= and guard= alone.")
+    return f.__hoad_jit__(**options)
 
 
 def _tuple_of(kind: type, name: str, given: Any) -> tuple[Any, ...]:

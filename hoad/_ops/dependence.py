@@ -91,6 +91,32 @@ class Running(Links):
         return np.flip(np.logical_or.accumulate(flipped, axis=self.axis), self.axis).ravel()
 
 
+class Entrywise(Links):
+    """The entries of a matrix, from the items of the operand to those of the result, with their values where known."""
+
+    def __init__(self, shape: tuple[int, int], result: Any, operand: Any, values: Any = None) -> None:
+        self.shape = shape
+        self.result: Labels = np.asarray(result, np.int64)
+        self.operand: Labels = np.asarray(operand, np.int64)
+        self.values = None if values is None else np.asarray(values)
+
+    def forward(self, sets: Sets) -> Sets:
+        unions = np.zeros((self.shape[0], sets.shape[1]), np.uint8)
+        np.bitwise_or.at(unions, self.result, sets[self.operand])
+        return unions
+
+    def cover(self, lows: Bounds, highs: Bounds, empty: int) -> Intervals:
+        low, high = np.full(self.shape[0], empty, np.int32), np.full(self.shape[0], -1, np.int32)
+        np.minimum.at(low, self.result, lows[self.operand])
+        np.maximum.at(high, self.result, highs[self.operand])
+        return low, high
+
+    def back(self, items: Mask) -> Mask:
+        taken = np.zeros(self.shape[1], bool)
+        taken[self.operand[items[self.result]]] = True
+        return taken
+
+
 def along(operand: Shape, result: Shape, axes: Sequence[tuple[int, int]]) -> Labelled:
     """Links along pairs of axes (of the operand, of the result), all items together along the others.
 
@@ -131,18 +157,21 @@ def links(
     result: AbstractValue,
     k: int,
     values: Sequence[Any],
+    which: int = 0,
 ) -> Links:
-    """The links from operand k of an operation to its result, or one of its results.
+    """The links from operand k of an operation to its result, or to that of several whose number is `which`.
 
     `values` are those of the operands as far as they are known, else None: of an index, to follow it; of a condition,
     to follow only what it takes.
     """
-    asked = _Asked(params, operands, operands[k].shape, result.shape, result.itemsize, k, values)
+    asked = _Asked(params, operands, operands[k].shape, result.shape, result.itemsize, k, values, which)
     found = OF_PRIMITIVE.get(primitive)
     if found is not None:
         return found(asked)
     if primitive.kind == UFUNC or primitive.elementwise:
         return _pointwise(asked)
+    if primitive.of_programs:
+        return _of_program(asked)
     if primitive.kind == STRIDED:
         return _of_view(asked, primitive.function)
     of_kind = OF_KIND.get(primitive.kind)
@@ -163,6 +192,7 @@ class _Asked(NamedTuple):
     itemsize: int  # of the result
     k: int
     values: Sequence[Any]
+    which: int  # of several results
 
 
 # ---- by kinds -------------------------------------------------------------------------------------------------------
@@ -190,6 +220,14 @@ def _of_join(x: _Asked) -> Links:
     places = np.full(x.whole, -1)
     places[(slice(None),) * axis + (slice(start, start + x.own[axis]),)] = prim.flat_places(x.own)
     return taken(x.own, places)
+
+
+def _of_program(x: _Asked) -> Links:
+    """The rows of a loop apart, if no step waits for another."""
+    loop = x.params[0]
+    if getattr(loop, "is_parallel", False) and loop.takes[x.k] == "x" and loop.gives[x.which] == "y":
+        return along(x.own, x.whole, [(0, 0)])
+    return mixing(x.own, x.whole)
 
 
 OF_KIND: dict[int, Callable[[_Asked], Links]] = {REDUCE: _of_reduction, CONCATENATE: _of_join}
@@ -286,6 +324,15 @@ def _lines(axis: int | None, own: Shape, whole: Shape) -> Links:
     return along(own, whole, [(d, d - (d > axis) * dropped) for d in range(len(own)) if d != axis])
 
 
+def _correlated(x: _Asked) -> Links:
+    """pₖ = Σⱼ xₖ₊ⱼ yⱼ."""
+    k, j = np.divmod(np.arange(x.whole[0] * x.operands[1].size), x.operands[1].size)
+    items = j if x.k else k + j
+    other = x.values[1 - x.k]
+    values = None if other is None else np.asarray(other)[k + j if x.k else j]
+    return Entrywise((x.whole[0], x.own[0]), k, items, values)
+
+
 OF_PRIMITIVE: dict[Primitive, Callable[[_Asked], Links]] = {
     prim.IDENTITY: _pointwise,
     prim.ASTYPE: _pointwise,
@@ -298,6 +345,7 @@ OF_PRIMITIVE: dict[Primitive, Callable[[_Asked], Links]] = {
     prim.MATMUL: _matmul,
     prim.SOLVE: _solve,
     prim.CUMSUM: _running,
+    prim.CORRELATE: _correlated,
     prim.SEARCHSORTED: lambda x: (pointwise if x.k else mixing)(x.own, x.whole),
 }
 for _kinds in (prim.PRODUCT_OF, prim.SUM_OF, prim.LINEAR_SUM_OF, prim.SUM_WEIGHTS_OF):

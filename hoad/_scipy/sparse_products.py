@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from hoad._core.base.frame_globals import Apart
 from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.context import running
 from hoad._numpy.registry import as_traced
+from hoad._ops.dependence import OF_PRIMITIVE, Entrywise
 from hoad._scipy.compiled import in_place_of, module, of_plain_values
 from hoad._scipy.registry import IMPLEMENTED, implements, refused
 from hoad.rules.registry import defvjp, primitive
@@ -64,6 +66,18 @@ def sparse_product(x: Any, *, matrix: Matrix) -> Any:
 @primitive(linear=(0,), shape=_shape_of_product)
 def sparse_solution(b: Any, *, matrix: Matrix) -> Any:
     return matrix.solution(b)
+
+
+def _entries(asked: Any) -> Entrywise:
+    """Those of the matrix, for each column of the operand apart."""
+    matrix = dict(asked.params)["matrix"].matrix.tocoo()
+    columns = np.arange(math.prod(asked.own[1:]))
+    m, n = (np.ravel(matrix.coords[k][:, None] * len(columns) + columns) for k in (0, 1))
+    values = np.repeat(matrix.data, len(columns))
+    return Entrywise((math.prod(asked.whole), math.prod(asked.own)), m, n, values)
+
+
+OF_PRIMITIVE[sparse_product.__hoad_primitive__] = _entries  # type: ignore[attr-defined]
 
 
 def _like(x: Any, g: Any) -> Any:

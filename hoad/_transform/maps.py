@@ -26,21 +26,21 @@ MOST_HELD = 40
 
 
 class Map:
-    """A linear sweep for ``e_k + e_(k + step) + ...``, unit vectors times `unit`, as its seed; emitted once, for any k.
+    """A linear sweep for the sum of the unit vectors with label k, times `unit`, as its seed; emitted once, for any k.
 
     What does not depend on k is to be computed outside the map, once, and differentiated there.
     """
 
     def __init__(
-        self, recording: Recording, like: int, step: int, unit: complex, sweep: Callable[[int], list[int]]
+        self, recording: Recording, like: int, labels: Any, count: int, unit: complex, sweep: Callable[[int], list[int]]
     ) -> None:
         self._recording = recording
-        self._step = step
+        self._labels, self._count = labels, count
         aval = recording.aval(like)
-        self._is_unit = step == aval.size and unit == 1.0
+        self._is_unit = count == aval.size and unit == 1.0
         self._units = np.full(aval.shape, unit, aval.dtype if aval.inexact else np.float64)
         with differentiating(apart=True, repeated=True) as apart:
-            seed = recording.unit_at(like, apart.operand(apart.input(0.0)), step, unit)
+            seed = recording.unit_at(like, apart.operand(apart.input(0.0)), labels, unit)
             outputs = sweep(seed)
             recording.forget()  # what it emitted is about to be rewound
             self._whole = apart.cut([*outputs, seed], whole=True)
@@ -57,7 +57,7 @@ class Map:
         return pattern_of(self._whole.graph, seed, outputs)
 
     def rows(self) -> list[Any]:
-        """For each operand that the sweep gives an array with a row for each k < step, the result of one node.
+        """For each operand that the sweep gives an array with a row for each k < count, the result of one node.
 
         They are traced, unless they owe nothing to a derivative around this one.
         """
@@ -67,26 +67,26 @@ class Map:
         diagonal = _diagonal(graph, seed, outputs, products)
         part = varying_part(graph, [place, *products, *diagonal], held, outputs)
         program = Program([Tape(part.graph, part.window, part.inputs, part.outputs, "primal", False)])
-        given = [np.arange(float(self._step))]
+        given = [np.arange(float(self._count))]
         matrices = self._values_around([matrix for matrix, _ in products.values()])
         for x, (_, by_column), aval in zip(matrices, products.values(), program.input_types[1:], strict=False):
-            given.append(np.reshape(np.transpose(x) if by_column else x, (self._step, *aval.shape)))
+            given.append(np.reshape(np.transpose(x) if by_column else x, (self._count, *aval.shape)))
         around = self._values_around(part.outer)
         if diagonal:
             program = self._masked(program, len(given), len(diagonal))
             around = [*self._values_around(diagonal, self._units), *around]
         if len(around) > MOST_HELD:
             program, around = _packed(program, around, len(given))
-        loop = Loop(program, "x" * len(given) + "k" * len(around), "y" * len(outputs), self._step)
+        loop = Loop(program, "x" * len(given) + "k" * len(around), "y" * len(outputs), self._count)
         rows = loop(*given, *around)
         return self._recording.results([self._recording.operand(x) for x in rows])
 
     def _masked(self, program: Program, first: int, count: int) -> Program:
         """The program with the unit vector for k times its inputs from `first` on, so many of them, in their place."""
-        offsets = np.arange(float(self._units.size)).reshape(self._units.shape) % self._step
+        labels = np.asarray(self._labels, np.float64).reshape(self._units.shape)
 
         def masked(*inputs: Any) -> Sequence[Any]:
-            is_seeded = inputs[0] == offsets
+            is_seeded = inputs[0] == labels
             products = [mask(is_seeded, x) for x in inputs[first : first + count]]
             values = [*inputs[:first], *products, *inputs[first + count :]]
             return inline(program._last._graph, list(program._last._outputs), program._input_nodes(), values)

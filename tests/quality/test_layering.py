@@ -30,7 +30,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("hoad/_drivers", "hoad/_jit"),
     ("hoad/implicit.py",),
     ("hoad/_inspect", "hoad/_symbolic", "hoad/_scipy", "hoad/check", "hoad/ode"),
-    ("hoad/_adopt",),
+    ("hoad/_adopt", "hoad/_sparse"),
     ("hoad/scipy",),
     ("hoad/_public.py",),
     ("hoad/__init__.py",),
@@ -46,6 +46,7 @@ REQUIRED = {"hoad", "numpy"}
 ON_DEMAND = {
     "hoad/rules/special/define.py": {"scipy"},
     "hoad/scipy/linalg.py": {"scipy"},
+    "hoad/_sparse/structure.py": {"scipy"},
     **{str(path): {"scipy"} for path in source_files(".py") if path.parts[1] == "_scipy"},
 }
 OF_CYTHON = {"cython", "libc", "libcpp", "cpython", "posix"}

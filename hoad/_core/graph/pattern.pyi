@@ -10,3 +10,6 @@ _Intervals = tuple[NDArray[Any], NDArray[Any]]
 def intervals(
     graph: Graph, seed: int, outputs: list[int], limit: int, through: Callable[[int, dict[int, _Intervals]], _Intervals]
 ) -> list[_Intervals] | None: ...
+def index_sets(
+    graph: Graph, seed: int, output: int, through: Callable[[int, dict[int, _Intervals]], _Intervals]
+) -> _Intervals: ...

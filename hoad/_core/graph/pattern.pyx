@@ -1,9 +1,12 @@
-"""The sparsity pattern of a linear sweep, by intervals of the items of the seed that an item may depend on.
+"""The sparsity pattern of a linear sweep: which items of the seed an item may depend on, as an interval or as a set.
 
-Every item of every node has an interval of the items of the seed, in C order, that covers all that it depends on; the
-empty one begins beyond the last and ends before the first. A union is covered by one interval again, so a pattern takes
-two integers an item, and is exact for bands and blocks along the diagonal. What it leaves out is not a dependence in
-the recorded operations, whatever the values are.
+By intervals every item of every node has an interval of the items of the seed, in C order, that covers all that it
+depends on; the empty one begins beyond the last and ends before the first. A union is covered by one interval again, so
+a pattern takes two integers an item, and is exact for bands and blocks along the diagonal. What it leaves out is not a
+dependence in the recorded operations, whatever the values are.
+
+Sets are exact for any pattern, and are for sweeps over numbers: an item refers to a sorted stretch of one long list,
+and to that of an operand where it has no more than that.
 """
 
 import numpy as np
@@ -11,7 +14,10 @@ import numpy as np
 cimport numpy as cnp
 
 from hoad._core.graph.primitive cimport INFO, K_UFUNC, Signature, primitive_of
-from hoad._core.graph.reach cimport dependents
+from libc.stdlib cimport free, realloc
+from libc.string cimport memcpy
+
+from hoad._core.graph.reach cimport dependents, mark_needed, marks_in
 from hoad._core.graph.tape cimport (
     F_WIDE, OP_ASSEMBLE, OP_ITEM, OP_RESULT, WideNode, Graph, Node, aval_of, int32_t, int64_t, node_operands,
     operand_aval,
@@ -132,3 +138,173 @@ cdef bint is_plain_assembly(Graph graph, const Node* node) except -1:
         return False
     cdef const WideNode* wide = &graph.wide_nodes[node.a]
     return len((<Signature>wide.sig).params[1]) == 0
+
+
+# ---- by sets --------------------------------------------------------------------------------------------------------
+
+cdef struct Stretch:
+    int64_t start       # in the list of members
+    int64_t count
+
+
+cdef class Members:
+    """A list of members that grows, of which sets are stretches."""
+
+    cdef int32_t* items
+    cdef int64_t size
+    cdef int64_t room
+
+    def __dealloc__(self):
+        free(self.items)
+
+    cdef int take(self, int64_t count) except -1:
+        """Make room for so many more."""
+        cdef int64_t room = self.room
+        cdef int32_t* items
+        if self.size + count > room:
+            room = max(2 * room, self.size + count, 1024)
+            items = <int32_t*>realloc(self.items, room * sizeof(int32_t))
+            if items == NULL:
+                raise MemoryError(f"no memory for the {room} members of a sparsity pattern")
+            self.items, self.room = items, room
+        return 0
+
+    cdef Stretch union_of(self, Stretch one, Stretch other) except *:
+        """A stretch with the members of both."""
+        cdef Stretch found
+        cdef int32_t* to
+        cdef const int32_t* a
+        cdef const int32_t* b
+        cdef const int32_t* end_a
+        cdef const int32_t* end_b
+        if one.count == 0 or one.start == other.start and one.count <= other.count:
+            return other
+        if other.count == 0 or one.start == other.start:
+            return one
+        self.take(one.count + other.count)
+        a, b, to = self.items + one.start, self.items + other.start, self.items + self.size
+        end_a, end_b = a + one.count, b + other.count
+        while a < end_a and b < end_b:
+            if a[0] == b[0]:
+                b += 1
+                continue
+            if a[0] < b[0]:
+                to[0] = a[0]
+                a += 1
+            else:
+                to[0] = b[0]
+                b += 1
+            to += 1
+        while a < end_a:
+            to[0] = a[0]
+            a, to = a + 1, to + 1
+        while b < end_b:
+            to[0] = b[0]
+            b, to = b + 1, to + 1
+        found.start = self.size
+        found.count = to - self.items - self.size
+        if found.count == one.count:
+            return one
+        if found.count == other.count:
+            return other
+        self.size += found.count
+        return found
+
+
+def index_sets(Graph graph, int32_t seed, int32_t output, object through):
+    """(members, starts): the items of the seed that each item of `output` may depend on, sorted, item after item.
+
+    ``through(node, {operand: (members, starts)})`` gives those of an array that is not elementwise, or of the result
+    of an operation that has several.
+    """
+    cdef bytearray behind = dependents(graph, seed, output + 1, (seed,))
+    cdef bytearray needed = bytearray(output - seed + 3)
+    cdef int64_t[::1] first = np.full(output + 1 - seed, -1, dtype=np.int64)    # where the items of a node begin
+    cdef int64_t total = 0
+    cdef int64_t at
+    cdef int32_t i, k, count, j, size
+    cdef const int32_t* operands
+    cdef const Node* node
+    cdef int64_t[::1] offsets
+    cdef Members members = Members()
+    needed[output - seed + 2] = 1
+    mark_needed(graph, seed, output + 1, marks_in(needed) + 2)
+    for i in range(seed, output + 1):
+        if behind[i - seed] and needed[i - seed + 2]:
+            first[i - seed] = total
+            total += aval_of(operand_aval(graph, i)).size
+    cdef cnp.ndarray table = np.zeros((max(total, 1), 2), dtype=np.int64)
+    cdef Stretch* sets = <Stretch*>cnp.PyArray_DATA(table)
+    size = aval_of(operand_aval(graph, seed)).size
+    members.take(size)
+    for j in range(size):
+        members.items[j] = j
+        sets[j].start, sets[j].count = j, 1
+    members.size = size
+    for i in range(seed + 1, output + 1):
+        if first[i - seed] < 0:
+            continue
+        node = &graph.nodes[i]
+        size = aval_of(operand_aval(graph, i)).size
+        operands = node_operands(graph, i, &count)
+        if is_itemwise(graph, i, size, operands, count):
+            for k in range(count):
+                at = first[operands[k] - seed] if operands[k] >= seed else -1
+                if at >= 0:
+                    unite(members, &sets[first[i - seed]], size, &sets[at],
+                          aval_of(operand_aval(graph, operands[k])).size == size)
+        elif node.op == OP_ITEM:
+            sets[first[i - seed]] = sets[first[operands[0] - seed] + node.b]
+        elif is_plain_assembly(graph, node):
+            offsets = (<Signature>graph.wide_nodes[node.a].sig).params[0]
+            for k in range(count):
+                at = first[operands[k] - seed] if operands[k] >= seed else -1
+                if at >= 0:
+                    unite(members, &sets[first[i - seed] + offsets[k]], 1, &sets[at], True)
+        else:
+            given = {}
+            if node.op == OP_RESULT:
+                operands = node_operands(graph, operands[0], &count)
+            for k in range(count):
+                at = first[operands[k] - seed] if operands[k] >= seed else -1
+                if at >= 0:
+                    given[k] = told(members, &sets[at], aval_of(operand_aval(graph, operands[k])).size)
+            take_over(members, &sets[first[i - seed]], size, through(i, given))
+    at = first[output - seed]
+    return told(members, &sets[max(at, 0)], aval_of(operand_aval(graph, output)).size if at >= 0 else 0)
+
+
+cdef int unite(Members members, Stretch* sets, int32_t size, const Stretch* others, bint each) except -1:
+    """Add other sets to those of items, one to each or the same to all."""
+    cdef int32_t j
+    for j in range(size):
+        sets[j] = members.union_of(sets[j], others[j if each else 0])
+    return 0
+
+
+cdef tuple told(Members members, const Stretch* sets, int32_t size):
+    """(members, starts) of the sets of items."""
+    cdef int64_t[::1] starts = np.zeros(size + 1, dtype=np.int64)
+    cdef int32_t j
+    for j in range(size):
+        starts[j + 1] = starts[j] + sets[j].count
+    cdef cnp.ndarray found = np.empty(starts[size], dtype=np.int32)
+    for j in range(size):
+        memcpy(<int32_t*>cnp.PyArray_DATA(found) + starts[j], members.items + sets[j].start,
+               sets[j].count * sizeof(int32_t))
+    return found, np.asarray(starts)
+
+
+cdef int take_over(Members members, Stretch* sets, int32_t size, tuple given) except -1:
+    """The sets that Python has worked out: (members, starts), each sorted."""
+    cdef const int32_t[::1] found = given[0].astype(np.int32)
+    cdef const int64_t[::1] starts = given[1].astype(np.int64)
+    cdef int32_t j
+    cdef int64_t count = starts[size]
+    members.take(count)
+    if count:
+        memcpy(members.items + members.size, &found[0], count * sizeof(int32_t))
+    for j in range(size):
+        sets[j].start, sets[j].count = members.size + starts[j], starts[j + 1] - starts[j]
+    members.size += count
+    return 0

@@ -1,1 +1,6 @@
 """Which nodes depend on some nodes, and which nodes some need."""
+
+from hoad._core.graph.tape import Graph
+
+def between(graph: Graph, start: int, end: int) -> list[int]: ...
+def count_between(graph: Graph, start: int, end: int) -> tuple[int, int]: ...

@@ -57,3 +57,35 @@ cdef void mark_needed(Graph graph, int32_t start, int32_t end, uint8_t* marks, c
 cdef inline int64_t mark_index(int32_t operand, int32_t start) noexcept:
     """Where the mark of an operand is."""
     return max(<int64_t>operand - start, <int64_t>-1) + (operand >> 31)
+
+
+def between(Graph graph, int32_t start, int32_t end):
+    """The nodes that depend on the node `start` and that the node `end` needs, itself too, in order."""
+    cdef bytearray marks = marks_between(graph, start, end)
+    cdef int32_t i
+    return [i for i in range(start + 1, end + 1) if marks[i - start]]
+
+
+def count_between(Graph graph, int32_t start, int32_t end):
+    """(how many nodes `between` gives, how many of these are numbers)."""
+    cdef bytearray marks = marks_between(graph, start, end)
+    cdef int32_t i
+    cdef int64_t count = 0
+    cdef int64_t numbers = 0
+    for i in range(start + 1, end + 1):
+        if marks[i - start]:
+            count += 1
+            numbers += not graph.nodes[i].flags & F_WIDE
+    return count, numbers
+
+
+cdef bytearray marks_between(Graph graph, int32_t start, int32_t end):
+    """Marks of the nodes of ``[start, end]``: 1 for those that depend on `start` and that `end` needs."""
+    cdef bytearray behind = dependents(graph, start, end + 1, (start,))
+    cdef bytearray needed = bytearray(end - start + 3)
+    cdef int32_t i
+    needed[end - start + 2] = 1
+    mark_needed(graph, start, end + 1, marks_in(needed) + 2)
+    for i in range(end + 1 - start):
+        behind[i] &= needed[i + 2]
+    return behind

@@ -609,48 +609,61 @@ cdef class Vectorizer(Fusion):
         return 0
 
     cdef bint place_pieces(self, int32_t i, Rowwise rows, int32_t out) except -1:
-        """An assembly is the sum of those that reach there, stretch by stretch."""
-        cdef list ends = sorted({0, rows.size} | {
-            end for k in range(rows.n) for end in (rows.views[k].offset, rows.views[k].offset + rows.views[k].count)})
+        """An assembly is the sum of those that reach there, stretch by stretch, remainder by remainder of the step."""
+        cdef int64_t step = rows.views[0].strides[0]
+        cdef int64_t first
         cdef int32_t stage = 1
-        for low, high in zip(ends, ends[1:]):
-            covering = [k for k in range(rows.n)
-                        if rows.views[k].offset <= low and high <= rows.views[k].offset + rows.views[k].count]
-            stage = max(stage, self.add_stretch(i, rows, out, low, high, covering))
+        cdef int32_t k
+        for first in range(step):
+            reach = [(k, rows.views[k].offset // step, rows.views[k].count) for k in range(rows.n)
+                     if rows.views[k].offset % step == first]
+            ends = sorted({0, (rows.size - first + step - 1) // step} | {
+                end for _, low, count in reach for end in (low, low + count)})
+            for low, high in zip(ends, ends[1:]):
+                covering = [(k, low - start) for k, start, count in reach if start <= low and high <= start + count]
+                stage = max(stage, self.add_stretch(i, out, first + low * step, step, high - low, covering))
         self.placement[i] = IN_PIECES
         self.stage[i] = stage
         return True
 
-    cdef int32_t add_stretch(self, int32_t i, Rowwise rows, int32_t out, int64_t low, int64_t high,
+    cdef int32_t add_stretch(self, int32_t i, int32_t out, int64_t base, int64_t step, int64_t count,
                              list covering) except -1:
-        """The numbers from `low` to `high` of an assembly; returns their stage."""
+        """So many numbers of an assembly from `base` on, the sum of operands from where they reach there on.
+
+        Returns their stage.
+        """
         cdef int32_t total = NONE
-        cdef int32_t k, n
+        cdef int32_t n, k
         cdef VectorOp* vector
         cdef Source first
-        for n, k in enumerate(covering):
+        for n, (k, start) in enumerate(covering):
             if n == 0 and len(covering) > 1:
-                self.find_source(&first, self.operand(i, k), NULL, low - rows.views[k].offset)
+                self.find_source(&first, self.operand(i, k), NULL, start)
                 continue
             if len(covering) == 1:
-                vector = new_vector(self, COPY, 0, high - low, 1)
+                vector = new_vector(self, COPY if step == 1 else STORE, 0, count, 1)
             else:
-                vector = new_vector(self, OPERATION, OP_ADD, high - low, 2)
+                vector = new_vector(self, OPERATION, OP_ADD, count, 2)
                 if total == NONE:
                     vector.source[0] = first
                 else:
                     results_of(&vector.source[0], total, self.vectors[total].stage)
-            self.find_source(&vector.source[vector.sides - 1], self.operand(i, k), NULL, low - rows.views[k].offset)
-            vector.home, vector.base = out, low
-            vector.kept = n == len(covering) - 1
+            self.find_source(&vector.source[vector.sides - 1], self.operand(i, k), NULL, start)
+            if step == 1 or len(covering) == 1:
+                vector.home, vector.base, vector.step = out, base, step
+                vector.kept = n == len(covering) - 1
             join(self)
             total = self.n_vectors - 1
         if not covering:
-            vector = new_vector(self, ZEROS, 0, high - low, 0)
-            vector.home, vector.base, vector.kept = out, low, True
-            join(self)
-            total = self.n_vectors - 1
-        return self.vectors[total].stage
+            vector = new_vector(self, ZEROS, 0, count, 0)
+        elif step > 1 and len(covering) > 1:
+            vector = new_vector(self, STORE, 0, count, 1)
+            results_of(&vector.source[0], total, self.vectors[total].stage)
+        else:
+            return self.vectors[total].stage
+        vector.home, vector.base, vector.step, vector.kept = out, base, step, True
+        join(self)
+        return self.vectors[self.n_vectors - 1].stage
 
     cdef bint place_columns(self, int32_t i, Rowwise rows, int32_t out) except -1:
         """Each column is written where it goes."""

@@ -18,7 +18,7 @@ from hoad._core.runtime.engine cimport Lowered
 from hoad._core.lower.lower cimport lower
 from hoad._core.trace.coerce cimport operand_of
 from hoad._core.trace.generator_calls cimport is_redirected, redirect
-from hoad._core.graph.primitive cimport INFO, K_PYTHON, primitive_of
+from hoad._core.graph.primitive cimport INFO, K_PYTHON, Primitive, Signature, primitive_of, signature
 from hoad._core.graph.reach cimport dependents, mark_dependents, mark_needed, marks_in
 from hoad._core.trace.errors cimport note_origin
 from hoad._core.graph.subgraph cimport Subgraph, cut, drop_guards, keep_constants
@@ -122,35 +122,36 @@ cdef class Recording:
             self.graph.nodes[self.graph.size - 1].flags |= F_STRONG
         return self.graph.size - 1
 
-    def unit(self, int like, int offset, value=1.0, int step=0):
-        """An operand shaped like another, 1 (or `value`) at a flat offset and strongly 0 elsewhere.
-
-        With a step, at every so manieth item from there on.
-        """
+    def unit(self, int like, offsets, value=1.0):
+        """An operand shaped like another, 1 (or `value`) at some increasing flat offsets, and strongly 0 elsewhere."""
         cdef Builder builder = Builder(self.graph)
         cdef AbstractValue aval = aval_of(operand_aval(self.graph, like))
         cdef object dtype = aval.dtype if aval.inexact else np.dtype(np.float64)
-        cdef cnp.ndarray offsets = np.arange(offset, aval.size if step else offset + 1, step or 1)
+        cdef cnp.ndarray at = np.asarray(offsets, dtype=np.int64)
         cdef int32_t one = self.graph.const_object(np.array(value, dtype))
         if aval.ndim == 0:
             return one
         if not aval.is_float64:
-            place = (offset * dtype.itemsize, (len(offsets),), (step * dtype.itemsize,))
-            one = self.graph.const_object(np.full(len(offsets), value, dtype))
-            return assemble(builder, intern_aval(dtype, aval.shape).number, &one, 1, np.zeros(0, dtype=np.int64),
-                            (place,))
-        cdef int32_t[::1] ones = np.full(len(offsets), one, dtype=np.int32)
-        return assemble(builder, aval.number, &ones[0], len(offsets), offsets, ())
+            steps = set(np.diff(at).tolist()) or {1}
+            if len(steps) == 1:
+                place = (int(at[0]) * dtype.itemsize, (len(at),), (steps.pop() * dtype.itemsize,))
+                operands = [self.graph.const_object(np.full(len(at), value, dtype))]
+            else:
+                place = None
+                operands = [self.graph.const_object(np.full(len(at), value, dtype)), self.graph.const_object(at)]
+            return self.assembly(dtype, aval.shape, operands, (place,))
+        cdef int32_t[::1] ones = np.full(len(at), one, dtype=np.int32)
+        return assemble(builder, aval.number, &ones[0], len(at), at, ())
 
-    def unit_at(self, int like, int place, int step, value=1.0):
-        """As `unit`, at the flat offset that is the value of the operand `place`, and at every `step`th from there."""
+    def unit_at(self, int like, int place, labels, value=1.0):
+        """As `unit`, at the items whose labels, an array, are the value of the operand `place`."""
         cdef Builder builder = Builder(self.graph)
         cdef AbstractValue aval = aval_of(operand_aval(self.graph, like))
         cdef AbstractValue made = aval if aval.inexact else intern_aval(np.dtype(np.float64), aval.shape)
         cdef AbstractValue truth = intern_aval(np.dtype(np.bool_), aval.shape)
         cdef int32_t[2] pair
         pair[0] = place
-        pair[1] = self.graph.const_object(np.arange(float(aval.size)).reshape(aval.shape) % step)
+        pair[1] = self.graph.const_object(np.asarray(labels, np.float64).reshape(aval.shape))
         pair[0] = builder.emit_wide(primitive_of(OP_EQUAL), None, pair, 2, truth.number)
         pair[1] = self.graph.const_object(np.array(value, made.dtype))
         return builder.emit_wide(primitive_of(OP_MASK), None, pair, 2, made.number)
@@ -159,6 +160,20 @@ cdef class Recording:
         """An operand at a shape."""
         cdef AbstractValue aval = intern_aval(aval_of(operand_aval(self.graph, operand)).dtype, shape)
         return broadcast(Builder(self.graph), operand, aval.number)
+
+    def emit(self, Primitive primitive, object params, list operands):
+        """Append an operation on operands, simplified as a sweep's are, without a value."""
+        cdef int32_t[::1] at = np.array(operands, dtype=np.int32)
+        cdef int32_t[::1] avals = np.array([operand_aval(self.graph, <int32_t>k) for k in operands], dtype=np.int32)
+        cdef Signature sig = signature(primitive, params, &avals[0], len(operands))
+        return self.building().emit_wide(primitive, params, &at[0], len(operands),
+                                         (<AbstractValue>sig.results[0]).number)
+
+    def assembly(self, object dtype, tuple shape, list operands, tuple parts):
+        """Append zeros to which operands are added at the places in `parts`; see `Plan.set_assembly`."""
+        cdef int32_t[::1] at = np.array(operands or [0], dtype=np.int32)
+        return assemble(self.building(), intern_aval(dtype, shape).number, &at[0], len(operands),
+                        np.zeros(0, dtype=np.int64), parts)
 
     def ones(self, int like):
         """An operand of ones shaped like another, which products do not see."""

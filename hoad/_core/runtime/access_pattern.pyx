@@ -166,21 +166,42 @@ cdef Rowwise sums(Signature sig):
 
 
 cdef Rowwise pieces(Plan plan, Signature sig):
-    """An assembly of ranges."""
+    """An assembly of ranges, or of places at the same distance from each other, of which some part has each."""
     cdef int k, d
     if plan.n_items or plan.n_parts > MOST_PIECES or plan.n_parts == 0:
         return None
     cdef Rowwise row = made(PIECES, plan.n_parts, sig.results[0].size)
+    found = []
+    steps = set()
     for k in range(plan.n_parts):
         if plan.parts[k].gathered:
             return None
         shape = [plan.parts[k].shape[d] for d in range(plan.parts[k].ndim)]
         own = contiguous_strides(shape)
         dims, strides = merge(shape, [own, [plan.parts[k].strides[d] // 8 for d in range(plan.parts[k].ndim)]])
-        if len(dims) > 1 or (dims and strides[1] != [1]):
+        if len(dims) > 1:
             return None
-        set_view(row, k, plan.parts[k].offset // 8, dims, [1] * len(dims))
+        found.append((plan.parts[k].offset // 8, dims[0] if dims else 1))
+        if found[-1][1] > 1:
+            steps.add(strides[1][0])
+    step = steps.pop() if steps else 1
+    if steps or step < 1 or (step > 1 and not are_covering(found, step, row.size)):
+        return None
+    for k in range(plan.n_parts):
+        set_view(row, k, found[k][0], [found[k][1]], [step])
     return row
+
+
+cdef bint are_covering(list parts, int64_t step, int64_t size):
+    """Whether (offset, count) of parts with a step reach every place."""
+    for residue in range(min(step, size)):
+        end = 0
+        for offset, count in sorted(parts):
+            if offset % step == residue and offset // step <= end:
+                end = max(end, offset // step + count)
+        if end < (size - residue + step - 1) // step:
+            return False
+    return step <= size
 
 
 cdef Rowwise columns(Plan plan, Signature sig):

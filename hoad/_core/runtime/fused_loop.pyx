@@ -32,6 +32,7 @@ cdef enum:
     REACHES_A_PART = 8          # at least, lest what is made twice be much
     LONGEST_GRAIN = 1 << 30
     TILE = 16                   # coordinates that stores write together
+    CLOSE = 8                   # numbers from one store to the next, up to which a block of them stays in cache
 
 cdef struct Shared:             # a run that threads share
     void* loop
@@ -261,13 +262,16 @@ cdef int32_t store_together(FusedLoop loop, int32_t first, double** bases, int64
     Gives the instruction behind them.
     """
     cdef int64_t tile = start
+    cdef int64_t together = TILE
     cdef int32_t i = first
+    if loop.places[loop.code[first].out].stride <= CLOSE:       # a whole block of them stays in cache
+        together = BLOCK
     while tile < start + BLOCK:
         i = first
         while i < loop.n_code and loop.code[i].move == M_STORE:
-            store(loop, &loop.code[i], bases, start, max(tile, begin - loop.code[i].reach), tile + TILE)
+            store(loop, &loop.code[i], bases, start, max(tile, begin - loop.code[i].reach), tile + together)
             i += 1
-        tile += TILE
+        tile += together
     return i
 
 
@@ -283,6 +287,11 @@ cdef void store(FusedLoop loop, Instruction* code, double** bases, int64_t start
         return
     cdef double* a = address(loop, code.a, bases, start, first)
     cdef double* out = address(loop, code.out, bases, start, first)
+    if step == 1:
+        for i in range(n):
+            out[0] = a[i]
+            out += stride
+        return
     for i in range(n):
         out[i * stride] = a[i * step]
 

@@ -1,0 +1,1 @@
+"""Sparse derivatives: patterns, colorings, and the entries of Jacobians and Hessians."""

@@ -1,0 +1,181 @@
+"""Sparse Jacobians and Hessians of functions of one array."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from hoad._docstrings import docfiller
+from hoad._pytree.arguments import check_function
+from hoad._sparse.plan import Format, SparseDerivative
+from hoad._sparse.sweeps import Triangle, sweep_of_hessian, sweep_of_jacobian
+from hoad.errors import ShapeError, count
+
+
+@docfiller
+def sparse_jacobian(f: Callable[..., Any], *, format: Format = "csr") -> SparseDerivative:
+    """The Jacobian ``x -> ∂f/∂x`` as a sparse matrix, of the entries that may be other than zero.
+
+    Parameters
+    ----------
+    %(sparse_f)s
+        f(x) is an array of M entries in any shape, or a number.
+    %(sparse_format)s
+
+    Returns
+    -------
+    SparseDerivative
+        Called like f; returns a matrix of shape (M, N), with the entries of f(x) and of x in C order. ``plan(x)`` gives
+        its structure and a compiled program for its values, to be called again and again; so does `hoad.jit`. Units:
+        those of f over those of x, entry by entry.
+
+    Raises
+    ------
+    %(sparse_raises)s
+
+    Notes
+    -----
+    Cost: f once, traced, and a sweep. If f is made of array operations that are elementwise, slices, sums, gathers,
+    products with matrices and the like, entries are computed a diagonal at a time, at the cost of a few array
+    operations for each one in f. Anything else is swept once for each color of a coloring. Structure: what the recorded
+    operations connect, whatever the values; zeros may be among the entries.
+
+    References
+    ----------
+    Griewank and Walther (2008), Evaluating Derivatives, chapters 7 and 8.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import hoad
+    >>> a = hoad.sparse_jacobian(lambda x: x[1:] * x[:-1])(np.array([1.0, 2.0, 3.0, 4.0]))
+    >>> a.toarray()
+    array([[2., 1., 0., 0.],
+           [0., 3., 2., 0.],
+           [0., 0., 4., 3.]])
+    """
+    check_function("sparse_jacobian", f)
+    return SparseDerivative("sparse_jacobian", f, sweep_of_jacobian, format, None)
+
+
+@docfiller
+def sparse_hessian(f: Callable[..., Any], *, format: Format = "csr", triangle: Triangle = None) -> SparseDerivative:
+    """The Hessian ``x -> ∇²f(x)`` of a scalar function as a sparse matrix, of the entries that may be other than zero.
+
+    Parameters
+    ----------
+    %(sparse_f)s
+        f(x) is a number.
+    %(sparse_format)s
+    triangle : {"lower", "upper", None}, optional
+        The part of the matrix that is given, its diagonal included. The default is all of it.
+
+    Returns
+    -------
+    SparseDerivative
+        Called like f; returns a symmetric matrix of shape (N, N), with the entries of x in C order. ``plan(x)`` gives
+        its structure and a compiled program for its values, to be called again and again; so does `hoad.jit`. Units:
+        those of f over those of the two entries of x.
+
+    Raises
+    ------
+    %(sparse_raises)s
+    ShapeError
+        If f(x) is not a number.
+
+    Notes
+    -----
+    Cost: f once, traced, a reverse and a forward sweep. If f is made of array operations as in `sparse_jacobian`,
+    entries on and below the diagonal are computed a diagonal at a time, and those above are copies. Anything else is
+    swept once for each color of a star coloring.
+
+    References
+    ----------
+    Gebremedhin, Tarafdar, Manne and Pothen (2007), New acyclic and star coloring algorithms with application to
+    computing Hessians, SIAM Journal on Scientific Computing 29, 1042-1072.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import hoad
+    >>> def rosenbrock(x):
+    ...     return np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
+    >>> h = hoad.sparse_hessian(rosenbrock)(np.ones(1000))
+    >>> h.shape, h.nnz
+    ((1000, 1000), 2998)
+
+    Compiled once, and filled in again for other numbers:
+
+    >>> plan = hoad.sparse_hessian(rosenbrock).plan(np.ones(1000))
+    >>> values = np.empty(plan.nnz)
+    >>> plan.values(np.zeros(1000), out=values)[:3]
+    array([ 2., -0., -0.])
+    """
+    check_function("sparse_hessian", f)
+    return SparseDerivative("sparse_hessian", f, sweep_of_hessian, format, triangle)
+
+
+@docfiller
+def lagrangian_hessian(
+    f: Callable[..., Any],
+    g: Callable[..., Any],
+    *,
+    format: Format = "csr",
+    triangle: Triangle = "lower",
+) -> SparseDerivative:
+    """The Hessian ``(x, λ, σ) -> σ ∇²f(x) + Σᵢ λᵢ ∇²gᵢ(x)`` of a Lagrange function as a sparse matrix.
+
+    Parameters
+    ----------
+    %(sparse_f)s
+        f(x) is a number, the objective.
+    g : callable
+        The constraints: a function of the same arguments, with M entries in any shape.
+    %(sparse_format)s
+    triangle : {"lower", "upper", None}, optional
+        The part of the matrix that is given, its diagonal included. None gives all of it.
+
+    Returns
+    -------
+    SparseDerivative
+        Called with x, the multipliers λ, an array of M entries, and σ, 1 by default; then with any further arguments of
+        f and g. Returns a matrix of shape (N, N). ``plan(x, λ, σ)`` gives its structure and a compiled program for its
+        values. Units: those of σ f over those of the two entries of x.
+
+    Raises
+    ------
+    %(sparse_raises)s
+    ShapeError
+        If f(x) is not a number, or λ does not have as many entries as g(x).
+
+    Notes
+    -----
+    Cost: as `sparse_hessian` of one function; f and g are recorded together, so what both compute is computed once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import hoad
+    >>> h = hoad.lagrangian_hessian(lambda x: np.sum(x**4), lambda x: x[1:] * x[:-1])
+    >>> h(np.array([1.0, 2.0, 3.0]), np.array([5.0, 7.0]), 0.5).toarray()
+    array([[ 6.,  0.,  0.],
+           [ 5., 24.,  0.],
+           [ 0.,  7., 54.]])
+    """
+    check_function("lagrangian_hessian", f)
+    check_function("lagrangian_hessian", g)
+
+    @functools.wraps(f, updated=())
+    def lagrangian(x: Any, multipliers: Any, sigma: Any = 1.0, *args: Any, **kwargs: Any) -> Any:
+        constraints = g(x, *args, **kwargs)
+        if np.size(constraints) != np.size(multipliers):
+            raise ShapeError(
+                f"lagrangian_hessian takes a multiplier for each entry of g(x), which has {np.size(constraints)}, but "
+                f"got {count(np.size(multipliers), 'multiplier')}."
+            )
+        return sigma * f(x, *args, **kwargs) + np.sum(np.reshape(multipliers, np.shape(constraints)) * constraints)
+
+    return SparseDerivative("lagrangian_hessian", lagrangian, sweep_of_hessian, format, triangle)

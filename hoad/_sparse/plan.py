@@ -1,0 +1,279 @@
+"""Sparse derivatives: as they are, or with a plan that is made once and filled in again and again."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from hoad._core.record.recording import Recording, differentiating
+from hoad._core.trace.coerce import holds_traced
+from hoad._jit.jit import jit
+from hoad._sparse.relations import Indices
+from hoad._sparse.structure import Structure
+from hoad._sparse.sweeps import Sweep, Triangle, Values, values_of_sweep
+from hoad.errors import ArgumentError, GuardError, JitWarning, TracedValueError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Format = Literal["csr", "csc", "coo", "triplets"]
+FORMATS = ("csr", "csc", "coo", "triplets")
+
+
+class SparseDerivative:
+    """A function that returns a sparse matrix of derivatives, called like the function that is differentiated.
+
+    Attributes
+    ----------
+    format : {"csr", "csc", "coo", "triplets"}
+        The form of the result.
+    """
+
+    def __init__(self, driver: str, f: Callable[..., Any], sweep: Sweep, form: Format, triangle: Triangle) -> None:
+        if form not in FORMATS:
+            raise ArgumentError(f"{driver} takes format 'csr', 'csc', 'coo' or 'triplets', not {form!r}.")
+        if triangle not in ("lower", "upper", None):
+            raise ArgumentError(f"{driver} takes triangle 'lower', 'upper' or None, for both, not {triangle!r}.")
+        functools.update_wrapper(self, f, updated=())
+        self._driver, self._f, self._sweep, self._triangle = driver, f, sweep, triangle
+        self.format = form
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        with differentiating() as recording:
+            found = self._recorded(recording, args, kwargs, None)
+            (values,) = recording.results([found.operand])
+        return self._arranged(found.structure, values)
+
+    def plan(self, *args: Any, **kwargs: Any) -> SparsePlan:
+        """A plan for arguments of these shapes: the structure of the matrix, and a program for its values.
+
+        Parameters
+        ----------
+        *args, **kwargs
+            The arguments of the derivative. The structure is that of the branches that f takes here.
+
+        Returns
+        -------
+        SparsePlan
+            The plan, which may be called with other arguments of the same shapes.
+
+        Notes
+        -----
+        Cost: that of the derivative, and of compiling it.
+        """
+        return SparsePlan(self, args, kwargs, {})
+
+    def _recorded(
+        self, recording: Recording, args: tuple[Any, ...], kwargs: dict[str, Any], known: Structure | None
+    ) -> Values:
+        sweep = self._sweep(recording, self._f, args, kwargs, self._driver)
+        return values_of_sweep(sweep, self.format == "csc", self._triangle, known)
+
+    def _arranged(self, structure: Structure, values: Any) -> Any:
+        if self.format == "triplets":
+            return Triplets(values, structure.rows, structure.columns, structure.shape)
+        if holds_traced((values,)):
+            raise TracedValueError(
+                f"{self._driver} is differentiated or compiled together with what is around it, where a SciPy matrix "
+                "cannot hold its values. Take format='triplets', or compile it alone: hoad.jit of the derivative."
+            )
+        return structure.matrix(values, self.format)
+
+    def __hoad_jit__(self, **options: Any) -> PlannedDerivative:
+        """What `jit` makes of it."""
+        return PlannedDerivative(self, options)
+
+
+@dataclass(frozen=True)
+class Triplets:
+    """A sparse matrix as the values, rows and columns of its entries.
+
+    Attributes
+    ----------
+    values : array, shape (E,)
+        The values of E entries; traced inside another derivative. Units: those of the derivative.
+    rows, columns : array of int, shape (E,)
+        Where they are, each place once, row by row.
+    shape : tuple of int
+        The shape of the matrix.
+    """
+
+    values: Any
+    rows: Indices
+    columns: Indices
+    shape: tuple[int, int]
+
+
+class SparsePlan:
+    """The structure of a sparse matrix of derivatives, with a compiled program for its values.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        The shape (M, N) of the matrix.
+    nnz : int
+        The number E of its entries, those that may be other than zero.
+    rows, columns : array of int, shape (E,)
+        Where they are: row by row, or column by column for csc.
+
+    Notes
+    -----
+    Cost of a call: the arithmetic of the entries, done by compiled code, and writing them. Memory: 24 bytes for each
+    entry, and what the program needs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import hoad
+    >>> plan = hoad.sparse_hessian(lambda x: np.sum(x[1:] ** 2 * x[:-1])).plan(np.ones(4))
+    >>> plan.rows, plan.columns
+    (array([0, 1, 1, 1, 2, 2, 2, 3, 3]), array([1, 0, 1, 2, 1, 2, 3, 2, 3]))
+    >>> plan.values(np.array([1.0, 2.0, 3.0, 4.0]))
+    array([4., 4., 2., 6., 6., 4., 8., 8., 6.])
+    """
+
+    def __init__(
+        self, derivative: SparseDerivative, args: tuple[Any, ...], kwargs: dict[str, Any], options: dict[str, Any]
+    ) -> None:
+        """`options` are those of `jit`."""
+        if holds_traced((*args, *kwargs.values())):
+            raise TracedValueError("A plan is made for plain numbers, but an argument is traced. Pass hoad.value(x).")
+        self._derivative, self._options = derivative, options
+        self._compile(None)
+        self._jitted(*args, **kwargs)
+
+    def _compile(self, structure: Structure | None) -> None:
+        """Forget what was recorded; the structure is found by the next recording, or given."""
+        self._known = structure
+        _PLANS[id(self)] = self
+        number, derivative = id(self), self._derivative  # the function that is recorded sees nothing that changes
+
+        @functools.wraps(derivative._f, updated=())
+        def sparse_values(*args: Any, **kwargs: Any) -> Any:
+            return _recorded_values(number, derivative, args, kwargs)
+
+        self._jitted = jit(sparse_values, **self._options)
+
+    @property
+    def _structure(self) -> Structure:
+        assert self._known is not None
+        return self._known
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self._structure.shape
+
+    @property
+    def nnz(self) -> int:
+        return len(self._structure.keys)
+
+    @property
+    def rows(self) -> Indices:
+        return self._structure.rows
+
+    @property
+    def columns(self) -> Indices:
+        return self._structure.columns
+
+    def values(self, *args: Any, out: NDArray[np.float64] | None = None, **kwargs: Any) -> Any:
+        """The values of the entries, in the order of `rows` and `columns`.
+
+        Parameters
+        ----------
+        *args, **kwargs
+            The arguments of the derivative.
+        out : array, shape (E,), optional
+            Where to write them. Nothing is then allocated.
+
+        Returns
+        -------
+        array, shape (E,)
+            The values, or `out`.
+
+        Raises
+        ------
+        GuardError
+            If f takes another branch here, with entries outside of the structure.
+        """
+        if out is None:
+            return self._jitted(*args, **kwargs)
+        return self._jitted(*args, out=out, **kwargs)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            values = self.values(*args, **kwargs)
+        except _OtherStructureError as other:
+            name = getattr(self._derivative, "__name__", "f")
+            warnings.warn(
+                f"{name} takes another branch here, with entries that the plan does not have. It has them from now on.",
+                JitWarning,
+                stacklevel=2,
+            )
+            self._compile(self._structure.joined(other.structure))
+            values = self.values(*args, **kwargs)
+        return self._derivative._arranged(self._structure, values)
+
+    def __reduce__(self) -> Any:
+        return _planned, (self._derivative, self._structure, self._options)
+
+
+# The plans there are, by their numbers.
+_PLANS: weakref.WeakValueDictionary[int, SparsePlan] = weakref.WeakValueDictionary()
+
+
+def _recorded_values(number: int, derivative: SparseDerivative, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The values of a plan, recorded; the first time the structure is found, later it has to hold."""
+    plan = _PLANS[number]
+    with differentiating() as recording:
+        found = derivative._recorded(recording, args, kwargs, plan._known)
+        if plan._known is None:
+            plan._known = found.structure
+        elif found.structure is not plan._known:
+            raise _OtherStructureError(found.structure)
+        return recording.results([found.operand])[0]
+
+
+def _planned(derivative: SparseDerivative, structure: Structure, options: dict[str, Any]) -> SparsePlan:
+    plan = SparsePlan.__new__(SparsePlan)
+    plan._derivative, plan._options = derivative, options
+    plan._compile(structure)
+    return plan
+
+
+class _OtherStructureError(GuardError):
+    """Entries outside of the structure of a plan."""
+
+    def __init__(self, structure: Structure) -> None:
+        super().__init__(
+            "f takes another branch here than where the plan was made, with entries that the plan does not have. Make "
+            "a plan here, or call the plan, plan(x), which makes room for them."
+        )
+        self.structure = structure
+
+
+class PlannedDerivative:
+    """A sparse derivative with a plan for each shape of its first argument: what `jit` makes of one."""
+
+    def __init__(self, derivative: SparseDerivative, options: dict[str, Any]) -> None:
+        functools.update_wrapper(self, derivative, updated=())
+        self._derivative, self._options = derivative, options
+        self._plans: dict[Any, SparsePlan] = {}
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if holds_traced((*args, *kwargs.values())):
+            return self._derivative(*args, **kwargs)
+        return self.plan(*args, **kwargs)(*args, **kwargs)
+
+    def plan(self, *args: Any, **kwargs: Any) -> SparsePlan:
+        """The plan for these arguments, made the first time."""
+        shape = np.shape(args[0]) if args else None
+        plan = self._plans.get(shape)
+        if plan is None:
+            plan = self._plans[shape] = SparsePlan(self._derivative, args, kwargs, self._options)
+        return plan

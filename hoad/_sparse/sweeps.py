@@ -1,0 +1,187 @@
+"""The linear sweeps whose matrices are sparse derivatives, and their values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from hoad._core.record.recording import SYMBOLIC_ZERO, Recording
+from hoad._program.trace import call_traced, output_operand
+from hoad._sparse.coloring import color
+from hoad._sparse.lanes import compressed
+from hoad._sparse.operands import joined, picked
+from hoad._sparse.pattern import is_of_numbers, pattern_of
+from hoad._sparse.relations import Indices
+from hoad._sparse.structure import FlatBlock, Structure
+from hoad._sparse.weights import NotInBlocksError, WeightedBlocks
+from hoad.errors import ArgumentError, DTypeError, ShapeError
+
+Triangle = Literal["lower", "upper", None]
+
+
+class Values(NamedTuple):
+    """A sparse matrix."""
+
+    structure: Structure
+    operand: int
+
+
+class Side(NamedTuple):
+    """A matrix times a seed."""
+
+    like: int  # the operand that the seed is like
+    gives: int  # the operand that the product is like
+    sweep: Callable[[int], int]
+
+
+class LinearSweep(NamedTuple):
+    """What is linear in a symbolic seed: a matrix, from the items of the seed to those of an output."""
+
+    recording: Recording
+    seed: int
+    output: int | None  # None: the matrix is zero
+    shape: tuple[int, int]
+    is_symmetric: bool
+    sides: tuple[Side, ...]  # the same matrix times columns, and, unless it is symmetric, its transpose times rows
+
+
+Sweep = Callable[[Recording, Callable[..., Any], tuple[Any, ...], dict[str, Any], str], LinearSweep]
+
+
+def sweep_of_jacobian(
+    recording: Recording, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], driver: str
+) -> LinearSweep:
+    """Tangents of f, a function of an array."""
+    y = _recorded(recording, f, args, kwargs, driver)
+    (x,) = recording.inputs
+    seed = recording.seed_input(x, strong=recording.aval(x).size > 1)
+    shape = recording.aval(y).size, recording.aval(x).size
+
+    def tangents(seed: int) -> int:
+        return recording.tangents([y], [x], [seed])[0]
+
+    def adjoints(seed: int) -> int:
+        return recording.adjoints([y], [seed], [x])[0]
+
+    output = tangents(seed)
+    sides = Side(x, y, tangents), Side(y, x, adjoints)
+    return LinearSweep(recording, seed, None if output == SYMBOLIC_ZERO else output, shape, False, sides)
+
+
+def sweep_of_hessian(
+    recording: Recording, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], driver: str
+) -> LinearSweep:
+    """Tangents of the gradient of f, a scalar function of an array."""
+    y = _recorded(recording, f, args, kwargs, driver)
+    aval = recording.aval(y)
+    if aval.shape:
+        raise ShapeError(
+            f"{driver} needs a scalar function, but f(x) has shape {aval.shape}. Return a number, such as "
+            "np.sum(f(x)), or take sparse_jacobian(f)."
+        )
+    (x,) = recording.inputs
+    size = recording.aval(x).size
+    (gradient,) = recording.adjoints([y], [recording.operand(aval.dtype.type(1.0))], [x])
+    seed = recording.seed_input(x, strong=size > 1)
+
+    def tangents(seed: int) -> int:
+        return SYMBOLIC_ZERO if gradient == SYMBOLIC_ZERO else recording.tangents([gradient], [x], [seed])[0]
+
+    output = tangents(seed)
+    side = Side(x, gradient, tangents)
+    return LinearSweep(recording, seed, None if output == SYMBOLIC_ZERO else output, (size, size), True, (side,))
+
+
+def _recorded(
+    recording: Recording, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], driver: str
+) -> int:
+    """What f gives, a real number or array, with its first argument traced, a real array."""
+    if not args:
+        raise ArgumentError(
+            f"{driver} differentiates with respect to the first argument of f, by position, but got none."
+        )
+    returned, forms = call_traced(recording, f, args, (0,), driver, kwargs)
+    if forms is not None:
+        raise ArgumentError(
+            f"{driver} takes an array as the first argument of f, not a container. Make one of it with hoad.ravel."
+        )
+    y = output_operand(recording, returned, driver)
+    for name, operand in (("x", recording.inputs[0]), ("f(x)", y)):
+        if recording.aval(operand).is_complex:
+            raise DTypeError(
+                f"{driver} takes real functions of real arrays, but {name} is {recording.aval(operand).dtype}. "
+                "Differentiate with respect to real and imaginary parts."
+            )
+    return y
+
+
+def values_of_sweep(sweep: LinearSweep, by_columns: bool, triangle: Triangle, known: Structure | None) -> Values:
+    """The structure of the matrix of a sweep and the operand of its values: in the known structure, if that has all."""
+    found = [] if sweep.output is None else _blocks_of(sweep, sweep.output, triangle)
+    structure = Structure.of(sweep.shape, by_columns, found)
+    if known is not None and known.has(structure):
+        structure = known
+    return Values(structure, structure.values_of(sweep.recording, found))
+
+
+def _blocks_of(sweep: LinearSweep, output: int, triangle: Triangle) -> list[FlatBlock]:
+    try:
+        return _in_blocks(sweep, output, triangle)
+    except NotInBlocksError:
+        return _in_lanes(sweep, output, triangle)
+
+
+def _in_blocks(sweep: LinearSweep, output: int, triangle: Triangle) -> list[FlatBlock]:
+    """The matrix as blocks. A symmetric one is computed on and below its diagonal, and the rest is copied."""
+    if is_of_numbers(sweep.recording, sweep.seed, output):
+        raise NotInBlocksError
+    blocks = WeightedBlocks(sweep.recording, sweep.seed, output)
+    found = blocks.flat()
+    if not sweep.is_symmetric:
+        return found
+    lower = _some([blocks.cut(block, block.columns <= block.rows) for block in found])
+    if triangle == "lower":
+        return lower
+    if triangle == "upper":
+        return [_transposed(block) for block in lower]
+    beside = _some([blocks.cut(block, block.columns < block.rows) for block in lower])
+    return lower + [_transposed(block) for block in beside]
+
+
+def _in_lanes(sweep: LinearSweep, output: int, triangle: Triangle) -> list[FlatBlock]:
+    """The matrix as one block, of what the directions of a coloring give."""
+    recording = sweep.recording
+    pattern = pattern_of(recording, sweep.seed, output)
+    indices, indptr = pattern.compressed
+    coloring = color((indptr, indices, sweep.shape), "star" if sweep.is_symmetric else "auto")
+    colors = [(coloring.column_colors, coloring.n_column_colors), (coloring.row_colors, coloring.n_row_colors)]
+    found: list[int] = []
+    for side, (labels, count) in zip(sweep.sides, colors, strict=False):
+        if count:
+            products = compressed(recording, side.like, labels, count, side.sweep)
+            found += recording.or_zeros(products, [side.gives] * count)
+    slots = coloring.slots
+    assert slots is not None
+    rows, columns = pattern.rows, pattern.columns
+    if sweep.is_symmetric:
+        slots = _below(pattern, slots)
+        if triangle is not None:
+            kept = np.flatnonzero(columns <= rows if triangle == "lower" else columns >= rows)
+            rows, columns, slots = rows[kept], columns[kept], slots[kept]
+    return [FlatBlock(rows, columns, picked(recording, joined(recording, found), slots))] if len(rows) else []
+
+
+def _below(pattern: Structure, slots: Indices) -> Indices:
+    """Where entries are read if those above the diagonal are copies of those below."""
+    mirrored = np.searchsorted(pattern.keys, pattern.keys_of(pattern.columns, pattern.rows))
+    return np.where(pattern.columns > pattern.rows, slots[mirrored], slots)
+
+
+def _some(blocks: list[FlatBlock]) -> list[FlatBlock]:
+    return [block for block in blocks if len(block.rows)]
+
+
+def _transposed(block: FlatBlock) -> FlatBlock:
+    return FlatBlock(block.columns, block.rows, block.weight)

@@ -1,0 +1,116 @@
+"""Sparse derivatives are dense ones without their zeros."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("scipy.sparse")
+
+from _sparse.functions import FUNCTIONS, IN_BLOCKS, IN_LANES, POINTS, N, rosenbrock, scalar
+
+import hoad
+from hoad._core.record.recording import differentiating
+from hoad._sparse.pattern import is_of_numbers
+from hoad._sparse.sweeps import sweep_of_hessian, sweep_of_jacobian
+from hoad._sparse.weights import NotInBlocksError, WeightedBlocks
+
+
+def dense_jacobian(f: Callable[[Any], Any], x: Any) -> Any:
+    return np.asarray(hoad.jacobian(f)(x)).reshape(-1, N)
+
+
+def tol(name: str) -> float:
+    return 1e-6 if name == "float32" else 1e-12
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_jacobians(name: str) -> None:
+    f = FUNCTIONS[name]
+    plan = hoad.sparse_jacobian(f).plan(POINTS[0])
+    for x in POINTS if name != "masked" else POINTS[:1]:
+        dense = dense_jacobian(f, x)
+        for found in (hoad.sparse_jacobian(f)(x), plan(x)):
+            assert found.shape == dense.shape
+            np.testing.assert_allclose(found.toarray(), dense, rtol=1e-13, atol=1e-13 * abs(dense).max())
+        by_columns = hoad.sparse_jacobian(f, format="csc")(x)
+        np.testing.assert_allclose(by_columns.toarray(), found.toarray(), rtol=1e-14)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_hessians(name: str) -> None:
+    f = scalar(FUNCTIONS[name])
+    plan = hoad.sparse_hessian(f).plan(POINTS[0])
+    for x in POINTS if name != "masked" else POINTS[:1]:
+        dense = hoad.hessian(f)(x)
+        for found in (hoad.sparse_hessian(f)(x), plan(x)):
+            np.testing.assert_allclose(found.toarray(), dense, rtol=tol(name), atol=tol(name) * abs(dense).max())
+        np.testing.assert_array_equal(found.toarray(), found.toarray().T)
+        for triangle, cut in (("lower", np.tril), ("upper", np.triu)):
+            part = hoad.sparse_hessian(f, triangle=triangle)(x).toarray()
+            np.testing.assert_allclose(part, cut(dense), rtol=tol(name), atol=tol(name) * abs(dense).max())
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_patterns(name: str) -> None:
+    """Every entry is there, and locally, at a point where no entry is zero by chance, nothing else."""
+    f = FUNCTIONS[name]
+    for x in POINTS:
+        dense = dense_jacobian(f, x) != 0
+        local = hoad.jacobian_pattern(f, scope="local")(x).toarray()
+        whole = hoad.jacobian_pattern(f)(x).toarray()
+        assert not np.any(dense & ~local)
+        assert not np.any(local & ~whole)
+        if name not in ("solution", "spectrum", "scanned", "constant", "zeros of a matrix", "transposed"):
+            np.testing.assert_array_equal(local, dense)
+        g = scalar(f)
+        dense = hoad.hessian(g)(x) != 0
+        local = hoad.hessian_pattern(g, scope="local")(x).toarray()
+        whole = hoad.hessian_pattern(g)(x).toarray()
+        assert not np.any(dense & ~local)
+        assert not np.any(local & ~whole)
+        np.testing.assert_array_equal(whole, whole.T)
+
+
+def is_in_blocks(sweep_of: Any, f: Callable[[Any], Any]) -> bool:
+    with differentiating() as recording:
+        sweep = sweep_of(recording, f, (POINTS[0],), {}, "test")
+        if sweep.output is None:
+            return True
+        try:
+            WeightedBlocks(recording, sweep.seed, sweep.output)
+        except NotInBlocksError:
+            return False
+        return not is_of_numbers(recording, sweep.seed, sweep.output)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_how_they_are_computed(name: str) -> None:
+    """By blocks wherever that can be, with no direction swept."""
+    f = FUNCTIONS[name]
+    assert is_in_blocks(sweep_of_jacobian, f) == (name in IN_BLOCKS)
+    assert is_in_blocks(sweep_of_hessian, scalar(f)) == (name in IN_BLOCKS)
+
+
+@pytest.mark.parametrize("name", IN_LANES)
+def test_lanes_inside_of_other_derivatives(name: str) -> None:
+    f = scalar(FUNCTIONS[name])
+    sparse = hoad.sparse_hessian(f, format="triplets")
+    found = hoad.grad(lambda x: np.sum(sparse(x).values ** 2))(POINTS[0])
+    dense = hoad.grad(lambda x: np.sum(hoad.hessian(f)(x) ** 2))(POINTS[0])
+    np.testing.assert_allclose(found, dense, rtol=tol(name), atol=tol(name) * abs(dense).max())
+
+
+def test_inside_of_other_derivatives() -> None:
+    sparse = hoad.sparse_hessian(rosenbrock, format="triplets")
+    x = POINTS[0]
+    found = hoad.jacobian(lambda x: sparse(x).values)(x)
+    third = hoad.derivative_tensor(rosenbrock, 3)(x)
+    at = sparse(x)
+    np.testing.assert_allclose(found, third[at.rows, at.columns], rtol=1e-13)
+    np.testing.assert_allclose(hoad.jit(lambda x: sparse(x).values)(x), at.values, rtol=1e-15)
+    with pytest.raises(hoad.TracedValueError, match="triplets"):
+        hoad.grad(lambda x: np.sum(hoad.sparse_hessian(rosenbrock)(x).data))(x)
