@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hoad._core.sparse.coloring import color_acyclic, color_distance_2, color_star, order_vertices
 from hoad._core.sparse.recovery import colors_alone, needed_colors
 from hoad._sparse.compressed_pattern import Pattern
+from hoad._sparse.stencils import color_grid, color_symmetric_grid
 
 Colors = NDArray[np.int32]
 
@@ -64,7 +65,9 @@ def _side(indptr: Colors, indices: Colors, indptr_t: Colors, indices_t: Colors, 
     def colored(turn: Colors) -> Colors:
         return color_distance_2(indptr, indices, indptr_t, indices_t, turn)
 
-    return _fewest(turn_of, colored, order, longest)
+    best, by = _fewest(turn_of, colored, order, longest)
+    grid = color_grid(indptr_t, indices_t, n, count_of(best)) if order == "auto" else None
+    return (best, by) if grid is None else (grid, "grid")
 
 
 def _fewest(
@@ -156,13 +159,26 @@ def color_symmetric(pattern: Pattern, kind: str, order: str) -> tuple[Colors, st
     def colored(turn: Colors) -> Colors:
         return color(pattern.indptr, pattern.indices, turn)
 
-    best, by = _fewest(turn_of, colored, order, _fewest_acyclic(pattern))
+    least = _fewest_acyclic(pattern)
+    best, by = _fewest(turn_of, colored, order, least)
+    for grid in _symmetric_grids(pattern, kind, least, count_of(best)) if order == "auto" else ():
+        if count_of(grid) < count_of(best):
+            best, by = grid, "grid"
     hubs = _densest(np.diff(pattern.indptr)) if order == "auto" else np.empty(0, dtype=np.intp)
     if 0 < hubs.size < count_of(best) - 1:
         found = _with_own_colors(pattern, hubs, color)
         if count_of(found) < count_of(best):
             return found, "dense rows first"
     return best, by
+
+
+def _symmetric_grids(pattern: Pattern, kind: str, least: int, below: int) -> Iterator[Colors]:
+    """Colorings by linear functions; one of columns without a common row is a star coloring, too."""
+    if kind == "star" and (found := color_grid(pattern.indptr, pattern.indices, pattern.shape[0], below)) is not None:
+        yield found
+        below = count_of(found)
+    if (found := color_symmetric_grid(pattern, kind, least, below)) is not None:
+        yield found
 
 
 def _fewest_acyclic(pattern: Pattern) -> int:

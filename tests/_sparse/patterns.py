@@ -13,6 +13,13 @@ from numpy.typing import NDArray
 from hoad._sparse.coloring import Coloring
 
 
+def without_zeros(a: Any) -> Any:
+    """Compressed rows without the zeros that `scipy.sparse.kron` stores."""
+    found = sp.csr_array(a)
+    found.eliminate_zeros()
+    return found
+
+
 def band(n: int, half: int) -> Any:
     """Ones on the diagonal and on `half` others on both sides of it."""
     offsets = range(-min(half, n - 1), min(half, n - 1) + 1)
@@ -31,7 +38,15 @@ def laplacian(*shape: int) -> Any:
     found = sp.eye_array(1)
     for n in shape:
         found = sp.kron(found, sp.eye_array(n)) + sp.kron(sp.eye_array(found.shape[0]), band(n, 1))
-    return sp.csr_array(found)
+    return without_zeros(found)
+
+
+def grid_with_corners(*shape: int) -> Any:
+    """The grid of a shape, each point with all that differ by one at most along each axis."""
+    found = sp.eye_array(1)
+    for n in shape:
+        found = sp.kron(found, band(n, 1))
+    return without_zeros(found)
 
 
 def brusselator(n: int) -> Any:
@@ -40,7 +55,7 @@ def brusselator(n: int) -> Any:
     around[0, n - 1] = around[n - 1, 0] = 1
     diffusion = sp.kron(around, sp.eye_array(n)) + sp.kron(sp.eye_array(n), around)
     reaction = sp.eye_array(n * n)
-    return sp.csr_array(sp.block_array([[diffusion, reaction], [reaction, diffusion]]))
+    return without_zeros(sp.block_array([[diffusion, reaction], [reaction, diffusion]]))
 
 
 def random_pattern(m: int, n: int, density: float, seed: int) -> Any:
