@@ -12,14 +12,10 @@ from numpy.typing import NDArray
 from hoad._core.sparse.coloring import color_acyclic, color_distance_2, color_star, order_vertices
 from hoad._core.sparse.recovery import colors_alone, needed_colors
 from hoad._sparse.compressed_pattern import Pattern
+from hoad._sparse.search import Colors, Search, count_of
 from hoad._sparse.stencils import color_grid, color_symmetric_grid
 
-Colors = NDArray[np.int32]
-
-ORDERS = ("natural", "largest_first", "smallest_last", "incidence_degree", "dynamic_largest_first")
-# What is tried where the order is left open. The dynamic one with the largest first has not won yet.
-_TRIED = ORDERS[:4]
-_ROUNDS = 3  # without a gain, after which the classes of colors are left as they are
+_WORK_OF_ENTRY = 8  # colors beside a vertex, or so
 
 
 class Reading(NamedTuple):
@@ -35,10 +31,6 @@ class Reading(NamedTuple):
     @property
     def n_colors(self) -> int:
         return int(np.count_nonzero(self.used))
-
-
-def count_of(colors: Colors) -> int:
-    return int(colors.max(initial=-1)) + 1
 
 
 def color_columns(pattern: Pattern, order: str) -> tuple[Colors, str]:
@@ -59,62 +51,21 @@ def _side(indptr: Colors, indices: Colors, indptr_t: Colors, indices_t: Colors, 
     if longest == n:  # all meet in one of the other side
         return np.arange(n, dtype=np.int32), "natural"
 
-    def turn_of(name: str) -> Colors:
-        return order_vertices(name, indptr, indices, indptr_t, indices_t)
-
-    def colored(turn: Colors) -> Colors:
-        return color_distance_2(indptr, indices, indptr_t, indices_t, turn)
-
-    best, by = _fewest(turn_of, colored, order, longest)
-    grid = color_grid(indptr_t, indices_t, n, count_of(best)) if order == "auto" else None
-    return (best, by) if grid is None else (grid, "grid")
-
-
-def _fewest(
-    turn_of: Callable[[str], Colors],
-    colored: Callable[[Colors], Colors],
-    order: str,
-    least: int,
-    count: Callable[[Colors], int] = count_of,
-) -> tuple[Colors, str]:
-    """The colors with the fewest of the orders that are tried, until they are as few as they can be.
-
-    Then the classes of these colors are colored one after the other, in another order. For columns or rows this never
-    takes more colors, as each class fits in one (J. C. Culberson, F. Luo, "Exploring the k-colorable landscape with
-    iterated greedy", DIMACS Series 26, 1996).
-    """
-    best, by, fewest = np.empty(0, dtype=np.int32), "", -1
-    for name in _TRIED if order == "auto" else (order,):
-        found = colored(turn_of(name))
-        if fewest < 0 or count(found) < fewest:
-            best, by, fewest = found, name, count(found)
-        if order == "auto" and fewest > least:
-            found = colored(_by_classes(found, 0))
-            if count(found) < fewest:
-                best, by, fewest = found, f"{name}, then by colors", count(found)
-        if fewest <= least:
-            return best, by
-    last, rounds, gained = best, 0, 0
-    while order == "auto" and fewest > least and rounds < gained + _ROUNDS:
-        last = colored(_by_classes(last, rounds))
-        rounds += 1
-        if count(last) < fewest:
-            best, fewest, gained = last, count(last), rounds
-        elif count(last) > fewest:
-            last = best
-    return best, by if not gained or by.endswith("colors") else f"{by}, then by colors"
+    lengths = np.diff(indptr_t).astype(np.int64)
+    search = Search(
+        turn_of=lambda name: order_vertices(name, indptr, indices, indptr_t, indices_t),
+        colored=lambda turn: color_distance_2(indptr, indices, indptr_t, indices_t, turn),
+        least=longest,
+        work=int(np.sum(lengths * lengths)),
+        grids=lambda below: _grid(color_grid(indptr_t, indices_t, n, below)),
+        enough=longest,
+    )
+    return search.fewest(order)
 
 
-def _by_classes(colors: Colors, rounds: int) -> Colors:
-    """The vertices color by color: the last color first, then the most frequent one, then in an order at random."""
-    n = count_of(colors)
-    if rounds % 3 == 0:
-        rank = -np.arange(n)
-    elif rounds % 3 == 1:
-        rank = np.argsort(np.argsort(-np.bincount(colors[colors >= 0], minlength=n), kind="stable"))
-    else:
-        rank = np.random.default_rng(rounds).permutation(n)
-    return np.argsort(np.append(rank, n)[colors], kind="stable").astype(np.int32)
+def _grid(found: Colors | None) -> Iterator[Colors]:
+    if found is not None:
+        yield found
 
 
 def read_columns(pattern: Pattern, colors: Colors, order: str) -> Reading:
@@ -153,17 +104,16 @@ def color_symmetric(pattern: Pattern, kind: str, order: str) -> tuple[Colors, st
     """Colors of a star or an acyclic coloring, and the order that gave them."""
     color = color_star if kind == "star" else color_acyclic
 
-    def turn_of(name: str) -> Colors:
-        return order_vertices(name, pattern.indptr, pattern.indices)
-
-    def colored(turn: Colors) -> Colors:
-        return color(pattern.indptr, pattern.indices, turn)
-
-    least = _fewest_acyclic(pattern)
-    best, by = _fewest(turn_of, colored, order, least)
-    for grid in _symmetric_grids(pattern, kind, least, count_of(best)) if order == "auto" else ():
-        if count_of(grid) < count_of(best):
-            best, by = grid, "grid"
+    least = fewest_acyclic(pattern)
+    search = Search(
+        turn_of=lambda name: order_vertices(name, pattern.indptr, pattern.indices),
+        colored=lambda turn: color(pattern.indptr, pattern.indices, turn),
+        least=least,
+        work=_WORK_OF_ENTRY * pattern.nnz,
+        grids=lambda below: _symmetric_grids(pattern, kind, least, below),
+        enough=int(np.diff(pattern.indptr).max(initial=0)) if kind == "star" else least,
+    )
+    best, by = search.fewest(order)
     hubs = _densest(np.diff(pattern.indptr)) if order == "auto" else np.empty(0, dtype=np.intp)
     if 0 < hubs.size < count_of(best) - 1:
         found = _with_own_colors(pattern, hubs, color)
@@ -181,7 +131,7 @@ def _symmetric_grids(pattern: Pattern, kind: str, least: int, below: int) -> Ite
         yield found
 
 
-def _fewest_acyclic(pattern: Pattern) -> int:
+def fewest_acyclic(pattern: Pattern) -> int:
     """A bound: each pair of colors has fewer edges than vertices, so p colors have at most (p - 1) (n - p / 2)."""
     n = pattern.shape[0]
     edges = (pattern.nnz - int(np.count_nonzero(pattern.rows == pattern.indices))) // 2
@@ -235,13 +185,14 @@ def _bidirectional(pattern: Pattern, order: str) -> Iterator[Reading]:
     def reading(both: Colors, name: str = "") -> Reading:
         return read_both(pattern, both[m:] // 2, both[:m] // 2, name)
 
-    both, name = _fewest(
-        lambda name: order_vertices(name, indptr, indices),
-        lambda turn: color_star(indptr, indices, turn, m),
-        order,
-        fewest_bidirectional(pattern),
-        lambda both: reading(both).n_colors,
+    search = Search(
+        turn_of=lambda name: order_vertices(name, indptr, indices),
+        colored=lambda turn: color_star(indptr, indices, turn, m),
+        least=fewest_bidirectional(pattern),
+        work=_WORK_OF_ENTRY * indices.size,
+        count=lambda both: reading(both).n_colors,
     )
+    both, name = search.fewest(order)
     yield reading(both, name)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,20 +11,18 @@ from numpy.typing import NDArray
 
 from hoad._core.sparse.recovery import direct_slots, needed_colors, substitute, substitution
 from hoad._sparse.candidates import (
-    ORDERS,
-    Colors,
     Reading,
     color_both,
     color_columns,
     color_rows,
     color_symmetric,
-    count_of,
     fewest_bidirectional,
     read_both,
     read_columns,
     read_symmetric,
 )
 from hoad._sparse.compressed_pattern import Pattern, as_pattern
+from hoad._sparse.search import ORDERS, Colors, count_of
 from hoad.errors import ArgumentError, ShapeError
 
 KINDS = ("auto", "columns", "rows", "star", "acyclic", "bidirectional")
@@ -254,7 +253,7 @@ def color(pattern: Any, kind: str = "auto", order: str = "auto") -> Coloring:
     if kind == "auto":
         return _auto(given, order)
     if kind == "bidirectional":
-        found = color_both(given, order, (_columns(given, order), _rows(given, order)) if order == "auto" else ())
+        found = color_both(given, order, _one_sided(given) if order == "auto" else ())
     else:
         found = _columns(given, order) if kind == "columns" else _rows(given, order)
     return _direct(given, kind, found)
@@ -269,6 +268,12 @@ def _rows(pattern: Pattern, order: str) -> Reading:
     return read_both(pattern, np.full(pattern.shape[1], -1, dtype=np.int32), colors, by)
 
 
+def _one_sided(pattern: Pattern) -> Iterator[Reading]:
+    yield _columns(pattern, "auto")
+    if not pattern.is_symmetric:  # or rows are as columns are
+        yield _rows(pattern, "auto")
+
+
 def _auto(pattern: Pattern, order: str) -> Coloring:
     """The kind of the fewest directions. What cannot take fewer than are found is not tried."""
     least = {
@@ -276,7 +281,7 @@ def _auto(pattern: Pattern, order: str) -> Coloring:
         "rows": int(np.diff(pattern.transposed.indptr).max(initial=0)),
     }
     best: tuple[int, int, str, Reading] | None = None
-    for kind in sorted(least, key=lambda name: least[name]):
+    for kind in ["columns"] if pattern.is_symmetric else sorted(least, key=lambda name: least[name]):
         if best is None or least[kind] < best[0] or (least[kind] == best[0] and kind == "columns"):
             found = _columns(pattern, order) if kind == "columns" else _rows(pattern, order)
             if best is None or (found.n_colors, kind == "rows") < best[:2]:

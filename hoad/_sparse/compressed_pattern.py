@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hoad._core.sparse.recovery import pattern_fault, transposed
 from hoad.errors import ArgumentError, ShapeError
 
-_MOST = 2**30 - 1  # entries, rows, columns: twice as many are still counted in 32 bits
+_MOST = 2**29  # entries, rows, columns: sums of all three are still counted in 32 bits
 _WHAT = "a scipy.sparse array, or (indptr, indices, shape) of compressed rows"
 
 

@@ -22,8 +22,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from hoad._sparse.candidates import ORDERS
 from hoad._sparse.coloring import Coloring, color
+from hoad._sparse.search import ORDERS
 from hoad.errors import ArgumentError, ShapeError
 
 GENERAL = ("auto", "columns", "rows", "bidirectional")
@@ -217,7 +217,7 @@ ONE = np.array([0, 1]), np.array([0]), (1, 1)
         (([0, 1], [0], (2,)), "columns", "auto", ShapeError, r"with two axes, but its shape is \(2,\)"),
         (([0, 1], [0.0], (1, 1)), "columns", "auto", ArgumentError, "indices .* is a vector of integers, not float64"),
         (([0, 1], [2**40], (1, 1)), "columns", "auto", ArgumentError, f"but found {2**40}"),
-        (([0], [], (0, 2**30)), "columns", "auto", ArgumentError, "has at most 1073741823 entries, rows and columns"),
+        (([0], [], (0, 2**30)), "columns", "auto", ArgumentError, "has at most 536870912 entries, rows and columns"),
     ],
 )
 def test_what_is_refused(pattern: Any, kind: str, order: str, error: type[Exception], says: str) -> None:

@@ -36,25 +36,35 @@ def pattern_fault(cnp.ndarray indptr, cnp.ndarray indices, int32_t columns):
     cdef const int32_t* begin = numbers_of(indptr)
     cdef const int32_t* items = numbers_of(indices)
     cdef int32_t n = <int32_t>(indptr.shape[0] - 1)
-    cdef int32_t i, k, unsorted_row
+    cdef int32_t row = 0
+    cdef int code = 4
     last_array = np.full(columns, -1, dtype=np.int32)
     cdef int32_t* last = numbers_of(last_array)
-    if begin[0] != 0 or begin[n] != indices.shape[0]:
-        return 4, 0
+    if begin[0] == 0 and begin[n] == indices.shape[0]:
+        with nogil:
+            code = first_fault(begin, items, n, columns, last, &row)
+    return code, row
+
+
+cdef int first_fault(const int32_t* begin, const int32_t* items, int32_t n, int32_t columns, int32_t* last,
+                     int32_t* row) noexcept nogil:
+    """The code of what is wrong, and the row where; that a row is not in order counts last."""
+    cdef int32_t i, k
+    cdef int code = 0
     for i in range(n):
         if begin[i] > begin[i + 1]:
-            return 4, i
-    unsorted_row = -1
+            row[0] = i
+            return 4
     for i in range(n):
         for k in range(begin[i], begin[i + 1]):
-            if not 0 <= items[k] < columns:
-                return 3, i
-            if last[items[k]] == i:
-                return 2, i
+            if not 0 <= items[k] < columns or last[items[k]] == i:
+                row[0] = i
+                return 2 if 0 <= items[k] < columns else 3
             last[items[k]] = i
-            if k > begin[i] and items[k] < items[k - 1] and unsorted_row < 0:
-                unsorted_row = i
-    return int(unsorted_row >= 0), max(unsorted_row, 0)
+            if not code and k > begin[i] and items[k] < items[k - 1]:
+                row[0] = i
+                code = 1
+    return code
 
 
 def transposed(cnp.ndarray indptr, cnp.ndarray indices, int32_t columns):
