@@ -11,7 +11,9 @@ TESTS = ROOT / "tests"
 PACKAGE = ROOT / "hoad"
 CORE = PACKAGE / "_core"
 # The folders of the compiled core, from the ground up.
-CORE_FOLDERS = ("base", "kernels", "graph", "ops", "trace", "runtime", "lower", "sweep", "record", "taylor", "jit")
+CORE_FOLDERS = (
+    *("base", "kernels", "graph", "sparse", "ops", "trace", "runtime", "lower", "sweep", "record", "taylor", "jit"),
+)
 
 
 def extension_names(listed: str = "EXTENSIONS") -> list[str]:

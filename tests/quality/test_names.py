@@ -11,6 +11,7 @@ from quality.project import ROOT, source_files
 # Modules with one base name, whose folders say what each is about.
 SAME_NAME = {
     "adjoint": "the sweep; the program of a gradient",
+    "coloring": "the greedy algorithms; what is made of their colors",
     "columns": "of the page that shows a program; the lanes of a loop as columns of arrays",
     "decompositions": "functions of NumPy; their rules",
     "equations": "special functions that solve differential ones; of matrices",

@@ -1,0 +1,1 @@
+"""Sparse matrices of derivatives: colorings of their patterns, and the entries read back from few products."""
