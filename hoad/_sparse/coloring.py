@@ -139,7 +139,8 @@ class Coloring:
 
         Notes
         -----
-        Cost: one read for each entry; a subtraction and two writes with a substitution.
+        Cost: one read for each entry; a subtraction and two writes with a substitution. Traced products are recovered
+        too, but not by substitution.
 
         Examples
         --------
