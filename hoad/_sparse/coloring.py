@@ -59,7 +59,8 @@ class Coloring:
     """Which columns and rows of a sparse matrix are multiplied together, and where its entries are read.
 
     The compressed matrix of the columns has a row for each of their colors, the sum of the columns of that color; that
-    of the rows has a row for each of theirs. It takes 8 bytes an entry, 12 with a substitution, and 4 a column or row.
+    of the rows has a row for each of theirs. It takes 8 bytes an entry, 12 to 16 with a
+    substitution, and 4 a column or row.
 
     Attributes
     ----------
@@ -139,7 +140,8 @@ class Coloring:
 
         Notes
         -----
-        Cost: one read for each entry; a subtraction and two writes with a substitution.
+        Cost: one read for each entry; a subtraction and two writes with a substitution. Traced products are recovered
+        too, but not by substitution.
 
         Examples
         --------

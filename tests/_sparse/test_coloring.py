@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -22,9 +23,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+import hoad
 from hoad._sparse.coloring import Coloring, color
 from hoad._sparse.search import ORDERS
-from hoad.errors import ArgumentError, ShapeError
+from hoad.errors import ArgumentError, ShapeError, TracedValueError
 
 GENERAL = ("auto", "columns", "rows", "bidirectional")
 SYMMETRIC = ("star", "acyclic")
@@ -110,6 +112,25 @@ def test_symmetric_values_are_equal_to_the_bit() -> None:
         values = found.recover(products + 1e-12 * np.random.default_rng(0).standard_normal(products.shape))
         h = sp.csr_array((values, a.indices, a.indptr)).toarray()
         np.testing.assert_array_equal(h, h.T)
+
+
+def test_derivatives_of_recovered_values() -> None:
+    """What is read without arithmetic is a gather, which has a rule; a substitution refuses traced products."""
+    a = arrow(5)
+    for kind in ("star", "columns"):
+        found = color(a, kind)
+        jac = hoad.jacobian(found.recover)(found.column_seeds() @ a.toarray())
+        np.testing.assert_array_equal(np.sum(jac, axis=(1, 2)), np.ones(a.nnz))
+        np.testing.assert_array_equal(jac.reshape(a.nnz, -1).argmax(axis=1), found.slots)
+    acyclic = color(a, "acyclic")
+    with pytest.raises(TracedValueError):
+        hoad.jacobian(acyclic.recover)(acyclic.column_seeds() @ a.toarray())
+
+
+def test_pickles() -> None:
+    a = whole_symmetric(arrow(7))
+    for kind in (*GENERAL, *SYMMETRIC):
+        assert_right(pickle.loads(pickle.dumps(color(a, kind))), a)
 
 
 def test_substitution_loses_few_digits() -> None:

@@ -58,6 +58,19 @@ def test_fewest(name: str, a: Any, counts: dict[str, int]) -> None:
     assert {kind: color(a, kind).n_colors for kind in counts} == counts
 
 
+@pytest.mark.parametrize("shape", [(10, 20), (20, 10), (15, 15)], ids=str)
+def test_bands_of_any_width(shape: tuple[int, int]) -> None:
+    """As many colors as diagonals, or as the longest row or column has entries."""
+    for below in range(6):
+        for above in range(6):
+            rows, columns = np.indices(shape)
+            a = sp.csr_array(((columns - rows >= -below) & (columns - rows <= above)).astype(float))
+            of_rows, of_columns = np.diff(a.tocsc().indptr).max(), np.diff(a.indptr).max()
+            assert color(a, "columns").n_colors == of_columns <= below + above + 1
+            assert color(a, "rows").n_colors == of_rows
+            assert color(a).n_colors <= min(of_columns, of_rows)
+
+
 # The numbers of colors that asdex 0.5.1 finds (largest first, a star for symmetric ones).
 PEER: list[tuple[str, Any, dict[str, int]]] = [
     ("band", band(1000, 4), {"columns": 9, "rows": 9, "star": 9}),
