@@ -170,7 +170,20 @@ def _in_lanes(sweep: LinearSweep, output: int, triangle: Triangle) -> list[FlatB
         if triangle is not None:
             kept = np.flatnonzero(columns <= rows if triangle == "lower" else columns >= rows)
             rows, columns, slots = rows[kept], columns[kept], slots[kept]
-    return [FlatBlock(rows, columns, picked(recording, joined(recording, found), slots))] if len(rows) else []
+    if not len(rows):
+        return []
+    if is_of_numbers(recording, sweep.seed, output):
+        return [FlatBlock(rows, columns, _items(sweep, found, slots, coloring.n_column_colors))]
+    return [FlatBlock(rows, columns, picked(recording, joined(recording, found), slots))]
+
+
+def _items(sweep: LinearSweep, products: list[int], slots: Indices, by_columns: int) -> int:
+    """Items of products, flat and end to end, each of which is put together from numbers."""
+    m, n = sweep.shape
+    beyond = slots - by_columns * m  # of the products by columns
+    which = np.where(beyond < 0, slots // max(m, 1), by_columns + beyond // max(n, 1))
+    offsets = np.where(beyond < 0, slots % max(m, 1), beyond % max(n, 1))
+    return sweep.recording.assembly_of_items(len(slots), products, which, offsets, np.arange(len(slots)))
 
 
 def _below(pattern: Structure, slots: Indices) -> Indices:

@@ -22,7 +22,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("hoad/_docstrings.py", "hoad/errors.py"),
     *((f"hoad/_core/{folder}",) for folder in CORE_FOLDERS),
     ("hoad/_core",),
-    ("hoad/_ops", "hoad/_pytree", "hoad/_sparse"),
+    ("hoad/_ops", "hoad/_pytree"),
     ("hoad/_comparison", "hoad/_numpy"),
     ("hoad/_program", "hoad/lowlevel.pxd"),
     ("hoad/_display", "hoad/_series", "hoad/rules"),

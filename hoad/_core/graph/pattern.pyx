@@ -142,7 +142,7 @@ cdef bint is_plain_assembly(Graph graph, const Node* node) except -1:
 
 # ---- by sets --------------------------------------------------------------------------------------------------------
 
-cdef struct Stretch:
+cdef struct MemberSet:
     int64_t start       # in the list of members
     int64_t count
 
@@ -169,9 +169,9 @@ cdef class Members:
             self.items, self.room = items, room
         return 0
 
-    cdef Stretch union_of(self, Stretch one, Stretch other) except *:
+    cdef MemberSet union_of(self, MemberSet one, MemberSet other) except *:
         """A stretch with the members of both."""
-        cdef Stretch found
+        cdef MemberSet found
         cdef int32_t* to
         cdef const int32_t* a
         cdef const int32_t* b
@@ -234,7 +234,7 @@ def index_sets(Graph graph, int32_t seed, int32_t output, object through):
             first[i - seed] = total
             total += aval_of(operand_aval(graph, i)).size
     cdef cnp.ndarray table = np.zeros((max(total, 1), 2), dtype=np.int64)
-    cdef Stretch* sets = <Stretch*>cnp.PyArray_DATA(table)
+    cdef MemberSet* sets = <MemberSet*>cnp.PyArray_DATA(table)
     size = aval_of(operand_aval(graph, seed)).size
     members.take(size)
     for j in range(size):
@@ -274,7 +274,7 @@ def index_sets(Graph graph, int32_t seed, int32_t output, object through):
     return told(members, &sets[max(at, 0)], aval_of(operand_aval(graph, output)).size if at >= 0 else 0)
 
 
-cdef int unite(Members members, Stretch* sets, int32_t size, const Stretch* others, bint each) except -1:
+cdef int unite(Members members, MemberSet* sets, int32_t size, const MemberSet* others, bint each) except -1:
     """Add other sets to those of items, one to each or the same to all."""
     cdef int32_t j
     for j in range(size):
@@ -282,7 +282,7 @@ cdef int unite(Members members, Stretch* sets, int32_t size, const Stretch* othe
     return 0
 
 
-cdef tuple told(Members members, const Stretch* sets, int32_t size):
+cdef tuple told(Members members, const MemberSet* sets, int32_t size):
     """(members, starts) of the sets of items."""
     cdef int64_t[::1] starts = np.zeros(size + 1, dtype=np.int64)
     cdef int32_t j
@@ -295,7 +295,7 @@ cdef tuple told(Members members, const Stretch* sets, int32_t size):
     return found, np.asarray(starts)
 
 
-cdef int take_over(Members members, Stretch* sets, int32_t size, tuple given) except -1:
+cdef int take_over(Members members, MemberSet* sets, int32_t size, tuple given) except -1:
     """The sets that Python has worked out: (members, starts), each sorted."""
     cdef const int32_t[::1] found = given[0].astype(np.int32)
     cdef const int64_t[::1] starts = given[1].astype(np.int64)

@@ -98,7 +98,7 @@ cdef class EqualSteps:
         """An earlier step that computes what step i does, or -1.
 
         A step lies in the table by the later of its operands that a step makes, so that steps one after the other
-        read what is near in memory; where many have that operand, anywhere.
+        read what is near in memory; where many have that operand, anywhere. Half of the table is empty.
         """
         cdef Step* step = &self.program.steps[i]
         cdef Step* other
@@ -122,11 +122,9 @@ cdef class EqualSteps:
                 if other.a == step.a and other.b == step.b and other.op == step.op and other.form == step.form:
                     return <int32_t>(entry & self.low) - 1
             at += 1
-            if at == near:
-                at = <int64_t>((key ^ (key >> 29)) % <uint64_t>self.slots)
-                near = -1
-            elif at == self.slots + NEARBY:
-                at = 0
+            if at >= near:          # long stretches are full, so from here on by leaps
+                key = (key ^ (key >> 29)) * <uint64_t>0xBF58476D1CE4E5B9 + 1
+                at = near = <int64_t>((key >> 8) % <uint64_t>self.slots)
         self.table[at] = bits | <uint32_t>(i + 1)
         return -1
 
