@@ -13,6 +13,7 @@ from hoad._drivers.products import hvp
 from hoad._jit.jit import jit
 from hoad._pytree.containers import flatten
 from hoad._sparse.drivers import sparse_hessian, sparse_jacobian
+from hoad.errors import GuardError
 
 Function = Callable[..., Any]
 
@@ -40,19 +41,30 @@ class Matrix:
         self.dense = jit(jacobian(f) if kind == "jacobian" else hessian(f))
         self.sparse: Any = sparse_jacobian(f) if kind == "jacobian" else sparse_hessian(f)
         self.form = form
+        self.plan: Any = None
+        self.ends: Any = None  # where each row ends among the entries
 
     def is_sparse_at(self, x: Any, *args: Any) -> bool:
         """Whether the matrix is sparse, from now on."""
+        if self.form == "sparse" or (self.form == "auto" and np.size(x) > SMALL):
+            self.plan = self.sparse.plan(x, *args) if self.plan is None else self.plan
         if self.form == "auto":
-            self.form = "sparse" if np.size(x) > SMALL and self._is_thin(x, *args) else "dense"
+            thin = self.plan is not None and self.plan.nnz <= FILLED * self.plan.shape[0] * self.plan.shape[1]
+            self.form = "sparse" if thin else "dense"
         return self.form == "sparse"
 
-    def _is_thin(self, *args: Any) -> bool:
-        plan = self.sparse.plan(*args)
-        return bool(plan.nnz <= FILLED * plan.shape[0] * plan.shape[1])
-
     def __call__(self, x: Any, *args: Any, **kwargs: Any) -> Any:
-        return self.sparse(x, *args) if not kwargs and self.is_sparse_at(x, *args) else self.dense(x, *args, **kwargs)
+        if kwargs or not self.is_sparse_at(x, *args):
+            return self.dense(x, *args, **kwargs)
+        from scipy.sparse import csr_array
+
+        try:
+            entries = self.plan.values(x, *args)
+        except GuardError:  # f takes another branch than where the plan was made
+            return self.sparse(x, *args)
+        if self.ends is None:
+            self.ends = np.searchsorted(self.plan.rows, np.arange(self.plan.shape[0] + 1))
+        return csr_array((entries, np.array(self.plan.columns), self.ends.copy()), shape=self.plan.shape)
 
 
 class Product:

@@ -86,6 +86,19 @@ def test_form_of_the_hessian(f: Any, method: str, n: int, kind: type) -> None:
         np.testing.assert_allclose(found.toarray() if sparse.issparse(found) else found, exact, rtol=1e-12, atol=1e-12)
 
 
+def test_a_sparse_matrix_in_another_branch() -> None:
+    """What a plan refuses is computed by a call of the driver."""
+    matrix = matrices.Matrix(rosenbrock, "hessian")
+    x = np.linspace(0.5, 1.0, 80)
+    found = matrix(x).toarray()
+
+    def values(*_: Any) -> Any:
+        raise hoad.GuardError("another branch")
+
+    matrix.plan.values = values
+    np.testing.assert_allclose(matrix(x).toarray(), found, rtol=1e-14)
+
+
 @pytest.mark.parametrize("hess", ["auto", "dense", "sparse", "product", None, so.BFGS(), so.rosen_hess])
 def test_hess(hess: Any) -> None:
     found = hoad.minimize(rosenbrock, np.zeros(4), method="trust-constr", hess=hess, options={"xtol": 1e-10})
