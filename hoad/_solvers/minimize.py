@@ -64,7 +64,7 @@ def minimize(
     scipy.optimize.OptimizeResult
         What SciPy returns. In a function that is being differentiated, its ``x`` and ``fun`` are traced: derivatives
         with respect to `args`, to what fun uses, and to traced bounds are those of `hoad.scipy.optimize.minimize`, by
-        the implicit function theorem.
+        the implicit function theorem. They are as accurate as the solution is: set `tol` by that.
 
     Raises
     ------
