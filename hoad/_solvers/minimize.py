@@ -139,8 +139,9 @@ def _give_derivatives(
     from hoad._solvers import constraints as given
     from hoad._solvers import matrices
 
+    constraints = given.listed(more["constraints"])
     if name in matrices.WITHOUT_GRADIENT:
-        more["fun"] = jit(fun)
+        more.update(fun=jit(fun), constraints=given.with_jacobians(constraints))
         return
     more.update(fun=jit(value_and_grad(fun)), jac=True)
     form = hess if isinstance(hess, str) and hess in FORMS else None
@@ -150,7 +151,6 @@ def _give_derivatives(
         more["hess"] = hess
     elif form is not None and takes:
         more.update(matrices.hessian_for(fun, form, name, (x, *args)))
-    constraints = given.listed(more["constraints"])
     if name == "trust-constr":
         made, sparse = given.for_trust_constr(constraints, x, hess is not None)
         if sparse:

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytest.importorskip("scipy")
+scipy = pytest.importorskip("scipy")
 
-from interop.hock_schittkowski import PROBLEMS
-from interop.published import Problem
+from interop.hock_schittkowski import PROBLEMS  # noqa: E402
+from interop.published import Problem  # noqa: E402
 
-import hoad
-from hoad.interop import ipopt
+import hoad  # noqa: E402
+from hoad.interop import ipopt  # noqa: E402
 
 # Other local minima, where a method that starts as the book says may end.
 OTHERS = {2: 4.941229318, 16: 23.14466104, 20: 40.19872981, 44: -13.0, 98: 4.071246446, 108: -0.6749814429}
@@ -22,6 +22,9 @@ OTHERS = {2: 4.941229318, 16: 23.14466104, 20: 40.19872981, 44: -13.0, 98: 4.071
 NOT_BY_SLSQP = (61, 98)
 # SciPy's trust-constr steps to where the functions of 62, 104 and 112 are not defined, and ends 15 on the way.
 NOT_BY_TRUST_CONSTR = (15, 62, 104, 112)
+
+
+OLD = tuple(map(int, scipy.__version__.split(".")[:2])) < (1, 16)
 
 
 def objective(p: Problem) -> Any:
@@ -64,6 +67,7 @@ def test_published_optima_that_no_method_ends_at_from_the_books_start(number: in
     assert found.fun == pytest.approx(p.optimum, rel=1e-8)
 
 
+@pytest.mark.skipif(OLD, reason="before its translation to C, in SciPy 1.16, SLSQP ended some of them elsewhere")
 @each(NOT_BY_SLSQP)
 def test_slsqp(p: Problem) -> None:
     found = hoad.minimize(
