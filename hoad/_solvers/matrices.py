@@ -40,14 +40,18 @@ class Matrix:
     def __init__(self, f: Function, kind: str, form: str = "auto") -> None:
         self.dense = jit(jacobian(f) if kind == "jacobian" else hessian(f))
         self.sparse: Any = sparse_jacobian(f) if kind == "jacobian" else sparse_hessian(f)
-        self.form = form
+        self.form, self.asked = form, form
+        self.size = -1  # of x, for which it was decided
         self.plan: Any = None
         self.ends: Any = None  # where each row ends among the entries
 
     def is_sparse_at(self, x: Any, *args: Any) -> bool:
-        """Whether the matrix is sparse, from now on."""
-        if self.form == "sparse" or (self.form == "auto" and np.size(x) > SMALL):
-            self.plan = self.sparse.plan(x, *args) if self.plan is None else self.plan
+        """Whether the matrix is sparse, here and at other points of this size."""
+        if self.size != np.size(x):
+            self.size = np.size(x)
+            self.form, self.plan, self.ends = self.asked, None, None
+        if self.plan is None and (self.form == "sparse" or (self.form == "auto" and self.size > SMALL)):
+            self.plan = self.sparse.plan(x, *args)
         if self.form == "auto":
             thin = self.plan is not None and self.plan.nnz <= FILLED * self.plan.shape[0] * self.plan.shape[1]
             self.form = "sparse" if thin else "dense"

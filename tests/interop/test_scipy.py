@@ -144,6 +144,16 @@ def test_where_a_solver_starts(f: Any) -> None:
         f(None, [1.0])
 
 
+def test_a_constraint_at_points_of_several_sizes() -> None:
+    made = nonlinear_constraint(lambda x: x[1:] * x[:-1], 0.0, 1.0)
+    for n in (60, 100, 3, 60):
+        x = np.linspace(0.5, 1.5, n)
+        found = made.jac(x)
+        assert sparse.issparse(found) == (n > 3)
+        found = found.toarray() if n > 3 else found
+        np.testing.assert_allclose(found, np.eye(n)[:-1] * x[1:, None] + np.eye(n)[1:] * x[:-1, None], rtol=1e-14)
+
+
 def test_nonlinear_constraint() -> None:
     x, v = np.linspace(0.5, 1.5, N), np.linspace(-1.0, 1.0, N)
     made = nonlinear_constraint(bratu, -1.0, 1.0)
