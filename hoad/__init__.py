@@ -50,6 +50,9 @@ Loops recorded once
 Equations
     implicit         roots, fixed points, minima, linear systems by any solver
     ode              solutions of differential equations
+Optimisers
+    minimize         a minimum by SciPy's optimisers, with exact gradients, Hessians and Jacobians of the constraints
+    interop          solvers of other packages given exact derivatives: SciPy's fits and roots, IPOPT
 Functions of SciPy
     scipy            hoad.scipy.linalg, optimize, stats and others, with SciPy's names
 Programs
@@ -110,7 +113,7 @@ from hoad import _core  # noqa: F401  (where it is not built, the error should c
 
 __version__ = "0.1.0"
 
-_MODULES = ("check", "errors", "implicit", "ode", "rules", "scipy")
+_MODULES = ("check", "errors", "implicit", "interop", "ode", "rules", "scipy")
 
 _LATER = {  # what few ask for
     "explain": "hoad._inspect.explain",

@@ -1,6 +1,7 @@
 from hoad import check as check
 from hoad import errors as errors
 from hoad import implicit as implicit
+from hoad import interop as interop
 from hoad import ode as ode
 from hoad import rules as rules
 from hoad import scipy as scipy

@@ -27,6 +27,7 @@ from hoad._program.tape import Constant, Tape, TapeNode
 from hoad._pytree.containers import register_container
 from hoad._pytree.ravel import ravel
 from hoad._series import TaylorSeries
+from hoad._solvers.minimize import minimize
 from hoad._symbolic.expression import Expression, symbols
 from hoad._transform.adjoint import gradient
 from hoad._transform.checkpoint_schedule import checkpoint_schedule
@@ -50,7 +51,7 @@ from hoad.errors import (
 from hoad.rules.registry import defvjp, primitive
 
 if TYPE_CHECKING:  # `hoad.__getattr__` imports each when it is asked for
-    from hoad import check, implicit, ode
+    from hoad import check, implicit, interop, ode
     from hoad._inspect.explain import explain
     from hoad._sparse.drivers import lagrangian_hessian, sparse_hessian, sparse_jacobian
     from hoad._sparse.patterns import hessian_pattern, jacobian_pattern
@@ -107,6 +108,7 @@ __all__ = [
     "hessian_pattern",
     "hvp",
     "implicit",
+    "interop",
     "jacobian",
     "jacobian_pattern",
     "jit",
@@ -114,6 +116,7 @@ __all__ = [
     "lagrangian_hessian",
     "laplacian",
     "linearize",
+    "minimize",
     "ode",
     "partials",
     "primitive",

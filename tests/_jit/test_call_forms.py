@@ -213,3 +213,11 @@ def test_containers_that_other_threads_change() -> None:
     finally:
         stop.set()
         thread.join()
+
+
+def test_others_see_that_it_can_be_called() -> None:
+    """Some packages look for the method, by a protocol of `typing`."""
+    jitted = hoad.jit(lambda x, y=1.0: x * y)
+    bound = jitted.bound(np.ones(2), out=np.empty(2))
+    assert isinstance(jitted, Callable) and isinstance(bound, Callable)
+    assert jitted.__call__(2.0, y=3.0) == 6.0 and bound.__call__().tolist() == [1.0, 1.0]

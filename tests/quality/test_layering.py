@@ -28,9 +28,11 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("hoad/_display", "hoad/_series", "hoad/rules"),
     ("hoad/_transform",),
     ("hoad/_drivers", "hoad/_jit"),
+    ("hoad/_sparse",),
     ("hoad/implicit.py",),
     ("hoad/_inspect", "hoad/_symbolic", "hoad/_scipy", "hoad/check", "hoad/ode"),
-    ("hoad/_adopt", "hoad/_sparse"),
+    ("hoad/_adopt", "hoad/_solvers"),
+    ("hoad/interop",),
     ("hoad/scipy",),
     ("hoad/_public.py",),
     ("hoad/__init__.py",),
@@ -47,6 +49,7 @@ ON_DEMAND = {
     "hoad/rules/special/define.py": {"scipy"},
     "hoad/scipy/linalg.py": {"scipy"},
     "hoad/_sparse/structure.py": {"scipy"},
+    "hoad/_solvers/constraints.py": {"scipy"},
     **{str(path): {"scipy"} for path in source_files(".py") if path.parts[1] == "_scipy"},
 }
 OF_CYTHON = {"cython", "libc", "libcpp", "cpython", "posix"}
@@ -221,7 +224,7 @@ def test_numpy_is_all_that_importing_needs(path: Path) -> None:
 
 
 def test_public_names_import_nothing_optional() -> None:
-    optional = ["dask", "graphviz", "matplotlib", "rich", "scipy", "tqdm"]
+    optional = ["cyipopt", "dask", "graphviz", "matplotlib", "rich", "scipy", "tqdm"]
     code = f"import sys, hoad; hoad.grad; print(*(name for name in {optional} if name in sys.modules))"
     where = Path(hoad.__file__).parents[1]
     done = subprocess.run([sys.executable, "-c", code], cwd=where, capture_output=True, text=True, check=True)

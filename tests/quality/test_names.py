@@ -27,6 +27,7 @@ SAME_NAME = {
     "products": "with derivatives; functions of NumPy",
     "registry": "of functions of NumPy; of functions of SciPy; of rules",
     "report": "of the demo; of a check",
+    "scipy": "a method of differential equations for SciPy; functions of SciPy with exact derivatives",
     "tangent": "the sweep; the program of a tangent",
     "tape": "the storage; the command",
     "text": "of series; of expressions",

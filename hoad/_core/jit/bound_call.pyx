@@ -32,6 +32,9 @@ cdef class BoundCall:
     def __init__(self, Jitted jitted not None, tuple args not None, out):
         self.jitted, self.args, self.out = jitted, args, out
 
+    def __call__(self, *args, **kwargs):
+        return self(*args, **kwargs)    # by what `let_vectorcall` puts here: others look whether there is one
+
     cdef object call_all(self):
         """The call as any other; after it, what was replayed is kept, if it is of one result and short."""
         cdef CompiledTrace recorded

@@ -599,6 +599,9 @@ cdef class Jitted:
         self.driver = driver
         self.takes_out = driver.takes_out
 
+    def __call__(self, *args, **kwargs):
+        return self(*args, **kwargs)    # by what `let_vectorcall` puts here: others look whether there is one
+
     def __get__(self, instance, owner):
         return self if instance is None else MethodType(self, instance)
 

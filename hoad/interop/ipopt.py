@@ -1,0 +1,275 @@
+"""IPOPT, an interior point method for large problems with constraints, given exact sparse derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from hoad._core.trace.coerce import holds_traced
+from hoad._drivers.gradient import grad
+from hoad._jit.jit import jit
+from hoad._pytree.arguments import check_function
+from hoad._solvers.entries import Entries
+from hoad._solvers.extras import optional
+from hoad._solvers.minimize import start
+from hoad._sparse.drivers import lagrangian_hessian, sparse_hessian, sparse_jacobian
+from hoad.errors import NoRuleError
+
+__all__ = ["Problem", "solve"]
+
+
+class Problem:
+    """A problem as cyipopt takes it, with exact derivatives: least f(x) where lower ≤ g(x) ≤ upper, within bounds.
+
+    Parameters
+    ----------
+    f : callable
+        A scalar function, written with NumPy: ``f(x, *args) -> ()``.
+    x0 : array, shape (n,)
+        Where to start, floats. The patterns of the derivatives are those of f and g as they are recorded there.
+    g : callable, optional
+        The functions of the constraints: ``g(x, *args) -> (m,)``, or a number, or a list.
+    lower, upper : float or array, shape (m,)
+        The least and the greatest values of g: ``-np.inf`` and ``np.inf`` for none, the same for an equality.
+    bounds : sequence or Bounds, optional
+        Bounds of x, as SciPy takes them.
+    args : tuple, optional
+        Further arguments of f and g.
+
+    Attributes
+    ----------
+    x0 : array, shape (n,)
+        Where to start.
+    bounds, limits : tuple of arrays
+        The least and the greatest values of x, and of g(x).
+    iterations : int
+        How many iterations IPOPT has made.
+
+    Raises
+    ------
+    ArgumentError
+        If f or g cannot be called, or x0 is a container.
+    DTypeError
+        If x0 is complex or holds integers.
+    ShapeError
+        If x0 has more than one dimension, or f(x) is not a scalar.
+    NoRuleError
+        If f or g uses values that are being differentiated.
+
+    Notes
+    -----
+    Cost: f and g are recorded once and replayed by compiled code. The Jacobian of g and the Hessian of
+    ``sigma * f + multipliers · g`` (its lower triangle) are computed at the entries that may be nonzero, and no others.
+    Where f or g take another branch than at x0 they are recorded again, and entries outside the pattern raise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hoad.interop import ipopt
+    >>> problem = ipopt.Problem(lambda x: x[0] * x[1], np.array([1.0, 2.0, 3.0]), lambda x: np.sum(x**2), -np.inf, 14.0)
+    >>> problem.hessianstructure()
+    (array([0, 1, 1, 2]), array([0, 0, 1, 2]))
+    >>> problem.hessian(problem.x0, np.array([0.5]), 1.0)
+    array([1., 1., 1., 1.])
+    """
+
+    def __init__(
+        self,
+        f: Callable[..., Any],
+        x0: Any,
+        g: Callable[..., Any] | None = None,
+        lower: Any = 0.0,
+        upper: Any = 0.0,
+        *,
+        bounds: Any = None,
+        args: tuple[Any, ...] = (),
+    ) -> None:
+        from hoad._solvers.matrices import as_vector
+
+        check_function("Problem", f)
+        self.x0 = start("Problem", x0)
+        self.bounds = bounds_of(bounds, self.x0.size)
+        self.iterations = 0
+        _check_plain(f(self.x0, *args), None if g is None else g(self.x0, *args))
+        self._f, self._gradient = jit(lambda x: f(x, *args)), jit(grad(lambda x: f(x, *args)))
+        if g is None:
+            self._g, m = None, 0
+            self._hessian = Entries(sparse_hessian(lambda x: f(x, *args)), (self.x0,), lower=True)
+        else:
+            check_function("Problem", g)
+            rows = as_vector(lambda x: g(x, *args))
+            self._g = jit(rows)
+            m = np.size(self._g(self.x0))
+            self._jacobian = Entries(sparse_jacobian(rows), (self.x0,))
+            both = lagrangian_hessian(lambda x: f(x, *args), rows)
+            self._hessian = Entries(both, (self.x0, np.ones(m), 1.0))
+        self.limits = tuple(np.broadcast_to(np.asarray(end, float), (m,)) for end in (lower, upper))
+
+    def objective(self, x: Any) -> float:
+        """The value of f."""
+        return float(self._f(x))
+
+    def gradient(self, x: Any) -> Any:
+        """The gradient of f."""
+        return self._gradient(x)
+
+    def constraints(self, x: Any) -> Any:
+        """The values of g."""
+        return np.zeros(0) if self._g is None else self._g(x)
+
+    def jacobian(self, x: Any) -> Any:
+        """The entries of the Jacobian of g that may be nonzero."""
+        return np.zeros(0) if self._g is None else self._jacobian.values(x)
+
+    def jacobianstructure(self) -> tuple[Any, Any]:
+        """Their rows and columns."""
+        none = np.zeros(0, np.intp)
+        return (none, none) if self._g is None else (self._jacobian.rows, self._jacobian.columns)
+
+    def hessian(self, x: Any, multipliers: Any, sigma: float) -> Any:
+        """The entries of the lower triangle of the Hessian of ``sigma * f + multipliers · g`` that may be nonzero."""
+        if self._g is None:
+            return sigma * self._hessian.values(x)
+        return self._hessian.values(x, np.array(multipliers, float), float(sigma))
+
+    def hessianstructure(self) -> tuple[Any, Any]:
+        """Their rows and columns."""
+        return self._hessian.rows, self._hessian.columns
+
+    def intermediate(self, mode: int, iteration: int, *_: Any) -> bool:
+        """Called by IPOPT after each iteration, which it counts."""
+        self.iterations = iteration
+        return True
+
+    def solve(self, x0: Any = None, *, tol: float | None = None, options: dict[str, Any] | None = None) -> Any:
+        """The minimum that IPOPT finds.
+
+        Parameters
+        ----------
+        x0 : array, shape (n,), optional
+            Where to start; `x0` of the problem by default.
+        tol : float, optional
+            The tolerance of IPOPT, 1e-8 by default.
+        options : dict, optional
+            Options of IPOPT, such as ``{"max_iter": 500}``.
+
+        Returns
+        -------
+        scipy.optimize.OptimizeResult
+            ``x``, ``fun``, ``success``, ``status``, ``message``, ``nit``, the values ``constr`` of g, and Lagrange's
+            multipliers: ``multipliers`` of g, ``lower_multipliers`` and ``upper_multipliers`` of the bounds.
+
+        Raises
+        ------
+        ImportError
+            If cyipopt or SciPy is not installed.
+        """
+        cyipopt = optional("cyipopt", "ipopt", "hoad.interop.ipopt")
+        ends = zip(("lb", "ub", "cl", "cu"), (*self.bounds, *self.limits), strict=True)
+        ipopt = cyipopt.Problem(self.x0.size, self.limits[0].size, self, **dict(ends))
+        given = {"print_level": 0, "sb": "yes"} | ({} if tol is None else {"tol": tol}) | (options or {})
+        for name, value in given.items():
+            ipopt.add_option(name, value)
+        x, info = ipopt.solve(self.x0 if x0 is None else start("solve", x0))
+        return optional("scipy.optimize", "ipopt", "hoad.interop.ipopt").OptimizeResult(
+            x=x,
+            fun=info["obj_val"],
+            success=info["status"] in (0, 1),  # solved, or solved to the acceptable tolerance
+            status=info["status"],
+            message=info["status_msg"].decode() if isinstance(info["status_msg"], bytes) else info["status_msg"],
+            nit=self.iterations,
+            constr=info["g"],
+            multipliers=info["mult_g"],
+            lower_multipliers=info["mult_x_L"],
+            upper_multipliers=info["mult_x_U"],
+        )
+
+
+def _check_plain(*values: Any) -> None:
+    """Raise where a function uses traced values, since IPOPT would cut them off."""
+    if holds_traced(values):
+        raise NoRuleError(
+            "hoad.interop.ipopt gives no derivatives of a solution. Use hoad.minimize, or hoad.implicit.argmin with "
+            "IPOPT as its solver."
+        )
+
+
+def bounds_of(bounds: Any, n: int) -> tuple[Any, Any]:
+    """The least and the greatest values of x, of bounds as SciPy takes them."""
+    if bounds is None:
+        return np.full(n, -np.inf), np.full(n, np.inf)
+    if hasattr(bounds, "lb"):
+        low, high = bounds.lb, bounds.ub
+    else:
+        low, high = zip(*bounds, strict=True)
+        low, high = ([end if x is None else x for x in ends] for ends, end in ((low, -np.inf), (high, np.inf)))
+    return tuple(np.broadcast_to(np.asarray(end, float), (n,)) for end in (low, high))  # type: ignore[return-value]
+
+
+def solve(
+    f: Callable[..., Any],
+    x0: Any,
+    args: tuple[Any, ...] = (),
+    *,
+    bounds: Any = None,
+    constraints: Any = (),
+    tol: float | None = None,
+    options: dict[str, Any] | None = None,
+) -> Any:
+    """A minimum by IPOPT, called as `hoad.minimize`.
+
+    Parameters
+    ----------
+    f : callable
+        A scalar function, written with NumPy: ``f(x, *args) -> ()``.
+    x0 : array, shape (n,)
+        Where to start, floats.
+    args : tuple, optional
+        Further arguments of f.
+    bounds : sequence or Bounds, optional
+        Bounds of x, as SciPy takes them.
+    constraints : dict, NonlinearConstraint, LinearConstraint or list of these, optional
+        As SciPy takes them; derivatives that are given are not used.
+    tol : float, optional
+        The tolerance of IPOPT, 1e-8 by default.
+    options : dict, optional
+        Options of IPOPT, such as ``{"max_iter": 500}``.
+
+    Returns
+    -------
+    scipy.optimize.OptimizeResult
+        As `Problem.solve` returns it.
+
+    Raises
+    ------
+    ArgumentError
+        If f cannot be called, or x0 is a container.
+    DTypeError
+        If x0 is complex or holds integers.
+    ShapeError
+        If x0 has more than one dimension, or f(x) is not a scalar.
+    ImportError
+        If cyipopt or SciPy is not installed.
+
+    Notes
+    -----
+    Cost: as that of `Problem`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hoad.interop import ipopt
+    >>> inside = {"type": "ineq", "fun": lambda x: 1 - np.sum(x**2)}
+    >>> found = ipopt.solve(lambda x: x[0] + x[1], np.zeros(2), constraints=inside)  # doctest: +SKIP
+    >>> found.x.round(4)  # doctest: +SKIP
+    array([-0.7071, -0.7071])
+    """
+    check_function("solve", f)
+    optional("cyipopt", "ipopt", "hoad.interop.ipopt")
+    from hoad._solvers.constraints import listed, together
+
+    g, lower, upper = together(listed(constraints), start("solve", x0))
+    problem = Problem(lambda x: f(x, *args), x0, g, lower, upper, bounds=bounds)
+    return problem.solve(tol=tol, options=options)
