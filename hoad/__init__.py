@@ -122,9 +122,9 @@ _LATER = {  # what few ask for
     "lagrangian_hessian": "hoad._sparse.drivers",
     "sparse_hessian": "hoad._sparse.drivers",
     "sparse_jacobian": "hoad._sparse.drivers",
-    "SparseDerivative": "hoad._sparse.plan",
-    "SparsePlan": "hoad._sparse.plan",
-    "Triplets": "hoad._sparse.plan",
+    "SparseDerivative": "hoad._sparse.sparse_plan",
+    "SparsePlan": "hoad._sparse.sparse_plan",
+    "Triplets": "hoad._sparse.sparse_plan",
 }
 
 

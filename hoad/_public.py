@@ -55,7 +55,7 @@ if TYPE_CHECKING:  # `hoad.__getattr__` imports each when it is asked for
     from hoad._inspect.explain import explain
     from hoad._sparse.drivers import lagrangian_hessian, sparse_hessian, sparse_jacobian
     from hoad._sparse.patterns import hessian_pattern, jacobian_pattern
-    from hoad._sparse.plan import SparseDerivative, SparsePlan, Triplets
+    from hoad._sparse.sparse_plan import SparseDerivative, SparsePlan, Triplets
 
 __all__ = [
     "Address",

@@ -268,13 +268,15 @@ def spread_nodes(graph: Graph, end: int, given: dict[int, Sets]) -> dict[int, Se
         if primitive.of_programs and primitive.name in WITHIN and first not in within:
             within[first] = WITHIN[primitive.name](params[0], [found.get(k) for k in operands])
         results = within.get(first)
-        sets = _union(graph, primitive, operands, params, aval, found) if results is None else results[which]
+        sets = _union(graph, primitive, operands, params, aval, which, found) if results is None else results[which]
         if sets is not None and sets.any():
             found[i] = sets
     return found
 
 
-def _union(graph: Graph, primitive: Any, operands: list[int], params: Any, aval: Any, found: dict[int, Sets]) -> Sets:
+def _union(
+    graph: Graph, primitive: Any, operands: list[int], params: Any, aval: Any, which: int, found: dict[int, Sets]
+) -> Sets:
     """The union over the operands of what reaches the items of a result."""
     hanging = [k for k, operand in enumerate(operands) if operand in found]
     avals = operand_avals(graph, operands)
@@ -283,7 +285,7 @@ def _union(graph: Graph, primitive: Any, operands: list[int], params: Any, aval:
     values = [const_value(graph, k) if k < 0 else None for k in operands]
     return np.asarray(
         np.bitwise_or.reduce(
-            [links(primitive, params, avals, aval, k, values).forward(found[operands[k]]) for k in hanging]
+            [links(primitive, params, avals, aval, k, values, which).forward(found[operands[k]]) for k in hanging]
         )
     )
 

@@ -137,7 +137,7 @@ def jit(
         raise ArgumentError(f"jit takes keep_zeros as True or False, not {keep_zeros!r}.")
     argnums = _tuple_of(int, "static_argnums", static_argnums)
     argnames = _tuple_of(str, "static_argnames", static_argnames)
-    if hasattr(f, "__hoad_jit__"):
+    if hasattr(type(f), "__hoad_jit__"):
         planned: Jitted = _planned(f, static_argnums, static_argnames, keep_zeros, threads=threads, guard=guard)
         return planned
     every: Any = guard

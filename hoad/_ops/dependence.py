@@ -157,9 +157,9 @@ def links(
     result: AbstractValue,
     k: int,
     values: Sequence[Any],
-    which: int = 0,
+    which: int | None = None,
 ) -> Links:
-    """The links from operand k of an operation to its result, or to that of several whose number is `which`.
+    """The links from operand k of an operation to its result; of several to all, or the one whose number is `which`.
 
     `values` are those of the operands as far as they are known, else None: of an index, to follow it; of a condition,
     to follow only what it takes.
@@ -192,7 +192,7 @@ class _Asked(NamedTuple):
     itemsize: int  # of the result
     k: int
     values: Sequence[Any]
-    which: int  # of several results
+    which: int | None  # of several results
 
 
 # ---- by kinds -------------------------------------------------------------------------------------------------------
@@ -225,7 +225,12 @@ def _of_join(x: _Asked) -> Links:
 def _of_program(x: _Asked) -> Links:
     """The rows of a loop apart, if no step waits for another."""
     loop = x.params[0]
-    if getattr(loop, "is_parallel", False) and loop.takes[x.k] == "x" and loop.gives[x.which] == "y":
+    if (
+        x.which is not None
+        and getattr(loop, "is_parallel", False)
+        and loop.takes[x.k] == "x"
+        and loop.gives[x.which] == "y"
+    ):
         return along(x.own, x.whole, [(0, 0)])
     return mixing(x.own, x.whole)
 

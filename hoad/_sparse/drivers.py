@@ -10,7 +10,7 @@ import numpy as np
 
 from hoad._docstrings import docfiller
 from hoad._pytree.arguments import check_function
-from hoad._sparse.plan import Format, SparseDerivative
+from hoad._sparse.sparse_plan import Format, SparseDerivative
 from hoad._sparse.sweeps import Triangle, sweep_of_hessian, sweep_of_jacobian
 from hoad.errors import ShapeError, count
 

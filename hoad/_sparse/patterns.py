@@ -11,8 +11,8 @@ import numpy as np
 from hoad._core.record.recording import differentiating
 from hoad._docstrings import docfiller
 from hoad._pytree.arguments import check_function
-from hoad._sparse.pattern import pattern_of
-from hoad._sparse.structure import Structure
+from hoad._sparse.pattern_of_sweep import pattern_of
+from hoad._sparse.sparse_structure import Structure
 from hoad._sparse.sweeps import Sweep, sweep_of_hessian, sweep_of_jacobian
 from hoad.errors import ArgumentError
 

@@ -10,12 +10,12 @@ import numpy as np
 from hoad._core.record.recording import SYMBOLIC_ZERO, Recording
 from hoad._program.trace import call_traced, output_operand
 from hoad._sparse.coloring import color
-from hoad._sparse.lanes import compressed
-from hoad._sparse.operands import joined, picked
-from hoad._sparse.pattern import is_of_numbers, pattern_of
+from hoad._sparse.colored_sweeps import compressed
+from hoad._sparse.placed_operands import joined, picked
+from hoad._sparse.pattern_of_sweep import is_of_numbers, pattern_of
 from hoad._sparse.relations import Indices
-from hoad._sparse.structure import FlatBlock, Structure
-from hoad._sparse.weights import NotInBlocksError, WeightedBlocks
+from hoad._sparse.sparse_structure import FlatBlock, Structure
+from hoad._sparse.weighted_blocks import NotInBlocksError, WeightedBlocks
 from hoad.errors import ArgumentError, DTypeError, ShapeError
 
 Triangle = Literal["lower", "upper", None]

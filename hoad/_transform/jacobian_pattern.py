@@ -77,7 +77,7 @@ def _through(graph: Graph, node: int, given: dict[int, Intervals], empty: int) -
     for k, bounds in given.items():
         whole = primitive is RESULT or primitive.nout > 1  # its results are not told apart
         shapes = avals[k].shape, aval.shape
-        link = mixing(*shapes) if whole else links(primitive, params, avals, aval, k, values)
+        link = mixing(*shapes) if whole else links(primitive, params, avals, aval, k, values, 0)
         low, high = link.cover(*bounds, empty)
         np.minimum(lows, low, out=lows)
         np.maximum(highs, high, out=highs)

@@ -14,9 +14,9 @@ from _sparse.functions import FUNCTIONS, IN_BLOCKS, IN_LANES, POINTS, N, rosenbr
 
 import hoad
 from hoad._core.record.recording import differentiating
-from hoad._sparse.pattern import is_of_numbers
+from hoad._sparse.pattern_of_sweep import is_of_numbers
 from hoad._sparse.sweeps import sweep_of_hessian, sweep_of_jacobian
-from hoad._sparse.weights import NotInBlocksError, WeightedBlocks
+from hoad._sparse.weighted_blocks import NotInBlocksError, WeightedBlocks
 
 
 def dense_jacobian(f: Callable[[Any], Any], x: Any) -> Any:

@@ -20,7 +20,7 @@ from hoad._core.graph.tape import AbstractValue, Graph
 from hoad._core.record.recording import Recording
 from hoad._ops import primitives as prim
 from hoad._sparse.relations import Following, Indices, Joined, Relation, relation_of
-from hoad._sparse.structure import FlatBlock, Structure
+from hoad._sparse.sparse_structure import FlatBlock, Structure
 from hoad.errors import ArgumentError
 
 # Blocks of a node from which on they are put together in one, which costs a pass over all of their entries.

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from hoad._core.graph.inspect import const_value
 from hoad._core.graph.primitive import CONCATENATE, STRIDED, UFUNC, Primitive, ufunc_primitive
 from hoad._ops import primitives as prim
-from hoad._sparse.blocks import Block, Blocks, Node
-from hoad._sparse.operands import flat, picked
+from hoad._sparse.entry_blocks import Block, Blocks, Node
+from hoad._sparse.placed_operands import flat, picked
 from hoad._sparse.relations import Following, Indices, OfMatrix, Relation
-from hoad._sparse.structure import FlatBlock, Structure
+from hoad._sparse.sparse_structure import FlatBlock, Structure
 
 # Entries of a node, for each item of the seed, which some items more do not change; more are left to lanes.
 MOST_ENTRIES = 64

@@ -11,7 +11,7 @@ import numpy as np
 
 from hoad._core.record.recording import Recording
 from hoad._sparse.boxes import box_of
-from hoad._sparse.operands import shaped
+from hoad._sparse.placed_operands import shaped
 from hoad._sparse.relations import Indices
 
 

@@ -11,9 +11,9 @@ import numpy as np
 from hoad._core.graph.pattern import index_sets
 from hoad._core.graph.reach import count_between
 from hoad._core.record.recording import Recording
-from hoad._sparse.blocks import ONE, Blocks, known_values, node_of
+from hoad._sparse.entry_blocks import ONE, Blocks, known_values, node_of
 from hoad._sparse.relations import Indices, relation_of
-from hoad._sparse.structure import FlatBlock, Structure
+from hoad._sparse.sparse_structure import FlatBlock, Structure
 
 # Nodes of a sweep, most of them numbers, from which on it is followed number by number.
 MANY_NODES = 256

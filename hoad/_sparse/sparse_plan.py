@@ -15,7 +15,7 @@ from hoad._core.record.recording import Recording, differentiating
 from hoad._core.trace.coerce import holds_traced
 from hoad._jit.jit import jit
 from hoad._sparse.relations import Indices
-from hoad._sparse.structure import Structure
+from hoad._sparse.sparse_structure import Structure
 from hoad._sparse.sweeps import Sweep, Triangle, Values, values_of_sweep
 from hoad.errors import ArgumentError, GuardError, JitWarning, TracedValueError
 
