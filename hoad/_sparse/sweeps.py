@@ -9,10 +9,10 @@ import numpy as np
 
 from hoad._core.record.recording import SYMBOLIC_ZERO, Recording
 from hoad._program.trace import call_traced, output_operand
-from hoad._sparse.coloring import color
 from hoad._sparse.colored_sweeps import compressed
-from hoad._sparse.placed_operands import joined, picked
+from hoad._sparse.coloring import color
 from hoad._sparse.pattern_of_sweep import is_of_numbers, pattern_of
+from hoad._sparse.placed_operands import joined, picked
 from hoad._sparse.relations import Indices
 from hoad._sparse.sparse_structure import FlatBlock, Structure
 from hoad._sparse.weighted_blocks import NotInBlocksError, WeightedBlocks

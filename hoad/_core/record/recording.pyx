@@ -176,7 +176,7 @@ cdef class Recording:
                         np.zeros(0, dtype=np.int64), parts)
 
     def assembly_of_items(self, int64_t size, list operands, which, offsets, places):
-        """Append an array of `size` numbers: at each place an item of an operand, ``operands[which].ravel()[offset]``."""
+        """Append an array of `size` numbers: at each place the item at an offset of an operand, ``operands[which]``."""
         cdef Builder builder = self.building()
         cdef const int64_t[::1] of = np.asarray(which, np.int64)
         cdef const int64_t[::1] at = np.asarray(offsets, np.int64)
