@@ -84,6 +84,7 @@ EXTENSIONS = [
     "sweep.rule_template",
     "sweep.adjoint",
     "sweep.tangent",
+    "sweep.entries",
     "record.guard_calibration",
     "record.recording",
     "taylor.derivative_closure",
@@ -149,6 +150,7 @@ ONCE = [
     "lower.transpose_elimination",
     "lower.vectorize",
     "record.guard_calibration",
+    "sweep.entries",
     "taylor.derivative_closure",
     "taylor.taylor_codegen",
     "taylor.taylor_schedule",
@@ -170,6 +172,8 @@ DIRECTIVES = {
 }
 # Never -ffast-math: results follow IEEE 754. These leave out errno and trap flags only, which nothing reads.
 ARITHMETIC = ["-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off"]
+# No table of how to unwind C frames at any instruction, a sixteenth of the wheel: nothing here throws.
+NO_TABLES = ["-fno-asynchronous-unwind-tables"]
 COMPILE_MSVC = ["/O2", "/fp:precise"]
 LINK = ["-s"] if sys.platform == "linux" and not CHECKED else []
 MACROS = ["NPY_NO_DEPRECATED_API", "NPY_TARGET_VERSION"]
@@ -221,7 +225,7 @@ def compile_options(name):
     name = name.removeprefix("hoad._core.")
     if CHECKED:
         return ["-Og", "-g1", *ARITHMETIC]
-    return ["-O3" if name in REPLAY else "-Os" if name in ONCE else "-O2", "-g0", *ARITHMETIC]
+    return ["-O3" if name in REPLAY else "-Os" if name in ONCE else "-O2", "-g0", *ARITHMETIC, *NO_TABLES]
 
 
 def translated(extension):

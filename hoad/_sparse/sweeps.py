@@ -119,24 +119,45 @@ def _recorded(
 
 def values_of_sweep(sweep: LinearSweep, by_columns: bool, triangle: Triangle, known: Structure | None) -> Values:
     """The structure of the matrix of a sweep and the operand of its values: in the known structure, if that has all."""
-    found = [] if sweep.output is None else _blocks_of(sweep, sweep.output, triangle)
+    found = [] if sweep.output is None else _blocks_of(sweep, sweep.output, triangle, by_columns)
     structure = Structure.of(sweep.shape, by_columns, found)
     if known is not None and known.has(structure):
         structure = known
     return Values(structure, structure.values_of(sweep.recording, found))
 
 
-def _blocks_of(sweep: LinearSweep, output: int, triangle: Triangle) -> list[FlatBlock]:
+def _blocks_of(sweep: LinearSweep, output: int, triangle: Triangle, by_columns: bool) -> list[FlatBlock]:
+    if is_of_numbers(sweep.recording, sweep.seed, output):
+        entries = sweep.recording.entries_of_numbers(sweep.seed, output)
+        return _in_lanes(sweep, output, triangle) if entries is None else _of_numbers(sweep, entries, triangle, by_columns)
     try:
         return _in_blocks(sweep, output, triangle)
     except NotInBlocksError:
         return _in_lanes(sweep, output, triangle)
 
 
+def _of_numbers(sweep: LinearSweep, entries: Any, triangle: Triangle, by_columns: bool) -> list[FlatBlock]:
+    """The matrix as one block of entries each of which is a number on the tape, in order."""
+    rows, columns, weights = entries
+    if sweep.is_symmetric:
+        kept = columns <= rows
+        low, high, weights = rows[kept], columns[kept], weights[kept]
+        if triangle == "upper":
+            rows, columns = high, low
+        elif triangle == "lower":
+            rows, columns = low, high
+        else:
+            beside = high < low
+            rows, columns = np.append(low, high[beside]), np.append(high, low[beside])
+            weights = np.append(weights, weights[beside])
+    order = np.lexsort((rows, columns) if by_columns else (columns, rows))
+    if not len(order):
+        return []
+    return [FlatBlock(rows[order], columns[order], sweep.recording.assembly_of_numbers(weights[order]))]
+
+
 def _in_blocks(sweep: LinearSweep, output: int, triangle: Triangle) -> list[FlatBlock]:
     """The matrix as blocks. A symmetric one is computed on and below its diagonal, and the rest is copied."""
-    if is_of_numbers(sweep.recording, sweep.seed, output):
-        raise NotInBlocksError
     blocks = WeightedBlocks(sweep.recording, sweep.seed, output)
     found = blocks.flat()
     if not sweep.is_symmetric:
@@ -172,18 +193,7 @@ def _in_lanes(sweep: LinearSweep, output: int, triangle: Triangle) -> list[FlatB
             rows, columns, slots = rows[kept], columns[kept], slots[kept]
     if not len(rows):
         return []
-    if is_of_numbers(recording, sweep.seed, output):
-        return [FlatBlock(rows, columns, _items(sweep, found, slots, coloring.n_column_colors))]
     return [FlatBlock(rows, columns, picked(recording, joined(recording, found), slots))]
-
-
-def _items(sweep: LinearSweep, products: list[int], slots: Indices, by_columns: int) -> int:
-    """Items of products, flat and end to end, each of which is put together from numbers."""
-    m, n = sweep.shape
-    beyond = slots - by_columns * m  # of the products by columns
-    which = np.where(beyond < 0, slots // max(m, 1), by_columns + beyond // max(n, 1))
-    offsets = np.where(beyond < 0, slots % max(m, 1), beyond % max(n, 1))
-    return sweep.recording.assembly_of_items(len(slots), products, which, offsets, np.arange(len(slots)))
 
 
 def _below(pattern: Structure, slots: Indices) -> Indices:

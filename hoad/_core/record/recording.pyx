@@ -12,6 +12,7 @@ from cpython.ref cimport Py_XDECREF
 from libc.math cimport NAN
 
 from hoad._core.sweep.adjoint cimport adjoint_sweep
+from hoad._core.sweep.entries cimport entries_of_numbers
 from hoad._core.graph.dce cimport compact
 from hoad._core.sweep.builder cimport Builder
 from hoad._core.runtime.engine cimport Lowered
@@ -23,11 +24,11 @@ from hoad._core.graph.reach cimport dependents, mark_dependents, mark_needed, ma
 from hoad._core.trace.errors cimport note_origin
 from hoad._core.graph.subgraph cimport Subgraph, cut, drop_guards, keep_constants
 from hoad._core.record.guard_calibration cimport settle
-from hoad._core.sweep.derived cimport assemble, broadcast, item, zeros
+from hoad._core.sweep.derived cimport assemble, broadcast, zeros
 from hoad._core.sweep.tangent cimport tangent_sweep
 from hoad._core.graph.tape cimport (
     AVAL_BOOL, F_OBJ, F_STRONG, F_VALUED, OP_ASTYPE, OP_EQUAL, OP_IDENTITY, OP_INPUT, OP_MASK, OP_RESULT, OP_STOP, ZERO,
-    AbstractValue, Graph, Node, Scope, aval_of, int32_t, int64_t, intern_aval, node_operands, operand_aval, uint16_t,
+    AbstractValue, Graph, Node, Scope, aval_of, int32_t, intern_aval, node_operands, operand_aval, uint16_t,
 )
 from hoad._core.sweep.rule_template cimport RuleTemplate
 from hoad._core.trace.traced cimport wrap
@@ -175,19 +176,15 @@ cdef class Recording:
         return assemble(self.building(), intern_aval(dtype, shape).number, &at[0], len(operands),
                         np.zeros(0, dtype=np.int64), parts)
 
-    def assembly_of_items(self, int64_t size, list operands, which, offsets, places):
-        """Append an array of `size` numbers: at each place the item at an offset of an operand, ``operands[which]``."""
-        cdef Builder builder = self.building()
-        cdef const int64_t[::1] of = np.asarray(which, np.int64)
-        cdef const int64_t[::1] at = np.asarray(offsets, np.int64)
-        cdef int32_t[::1] found = np.zeros(max(len(of), 1), dtype=np.int32)
-        cdef int32_t i
-        for i in range(len(of)):
-            found[i] = item(builder, <int32_t>operands[of[i]], <int32_t>at[i])
-        kept = np.asarray(found)[:len(of)] != <int>ZERO
-        found = np.asarray(found)[:len(of)][kept]
-        return assemble(builder, intern_aval(np.dtype(np.float64), (size,)).number, &found[0] if len(found) else NULL,
-                        len(found), np.asarray(places, np.int64)[kept], ())
+    def entries_of_numbers(self, int seed, int output):
+        """(rows, columns, weights) of the matrix from the items of a seed to those of an output; None if not of numbers."""
+        return entries_of_numbers(self.graph, self.building(), seed, output)
+
+    def assembly_of_numbers(self, operands):
+        """Append an array of numbers, whose operands are given as an array."""
+        cdef int32_t[::1] at = np.ascontiguousarray(operands, np.int32)
+        return assemble(self.building(), intern_aval(np.dtype(np.float64), (len(at),)).number, &at[0], len(at),
+                        np.arange(len(at)), ())
 
     def ones(self, int like):
         """An operand of ones shaped like another, which products do not see."""

@@ -9,7 +9,7 @@ from hoad._core.base.blocks cimport appended, give, required
 
 
 cdef enum:
-    MOST_OPEN = 8       # stretches that an item may belong to, where several take turns
+    MOST_OPEN = 32      # stretches that an item may belong to, where several take turns
 
 
 @cython.final
