@@ -157,7 +157,7 @@ def _functions() -> Iterator[Call]:
         yield from of(f"special.{name}", {"N": 5.5, "k": 2.5}, D="N k")
     yield from of("special.assoc_laguerre", {"x": 0.7, "k": 0.4}, call=lambda f, x, k: f(x, 2, k), D="x", N="k")
     for name in ("jvp", "yvp", "kvp", "ivp"):
-        yield from of(f"special.{name}", {"v": 1.5, "z": 0.7}, D="z", N="v")
+        yield from of(f"special.{name}", {"v": 1.5, "z": 0.7}, D="v z")
     for name in ("h1vp", "h2vp"):
         yield from of(f"special.{name}", {"v": 1.5, "z": 0.7}, call=lambda f, v, z: f(v, z + 0j), D="z", N="v")
     for name in ("legendre_p", "legendre_p_all"):

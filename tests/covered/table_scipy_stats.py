@@ -375,7 +375,6 @@ DISTRIBUTIONS = [
             "N": {
                 "pdf logpdf": "x p a b loc scale",
                 "cdf logcdf sf logsf ppf isf median entropy": "p a b",
-                "mean var std": "p",
             },
             "C": {"var std entropy": "loc"},
             "-": {"cdf logcdf sf logsf": "x loc scale", "ppf isf": "q loc scale", "median": "loc scale"},
@@ -388,7 +387,6 @@ DISTRIBUTIONS = [
             "N": {
                 "pdf logpdf": "x p b loc scale",
                 "cdf logcdf sf logsf ppf isf median entropy": "p b",
-                "mean var std": "p",
             },
             "C": {"var std entropy": "loc"},
             "-": {"cdf logcdf sf logsf": "x loc scale", "ppf isf": "q loc scale", "median": "loc scale"},
