@@ -24,6 +24,7 @@ FILES = {
     "scipy.integrate": ("quadrature",),
     "scipy.integrate._ode": ("initial_values",),
     "scipy.interpolate._ppoly": ("splines",),
+    "scipy.interpolate._dfitpack": ("fitpack",),
     "scipy.interpolate._dierckx": ("splines",),
     "scipy.interpolate._rgi_cython": ("splines",),
     "scipy.interpolate._interpnd": ("splines",),
