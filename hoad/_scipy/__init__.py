@@ -29,12 +29,13 @@ FILES = {
     "scipy.interpolate._rgi_cython": ("splines",),
     "scipy.interpolate._interpnd": ("splines",),
     "scipy.fft": ("transforms",),
-    "scipy.signal": ("filters",),
+    "scipy.signal": ("filters", "windows"),
     "scipy.optimize": ("curve_fit", "roots_and_minima", "constrained"),
     "scipy.sparse._sparsetools": ("sparse_products",),
     "scipy.sparse._csparsetools": ("sparse_products",),
     "scipy.sparse.linalg": ("sparse_products",),
     "scipy.special": ("nodes",),
+    "scipy.stats._stats": ("kernel_densities",),
     "scipy.spatial.distance": ("distances",),
 }
 # Modules that compute in place, most of them compiled, of whose functions hoad has some or none: the others take

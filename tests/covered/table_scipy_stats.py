@@ -203,7 +203,21 @@ FUNCTIONS: list[Call] = [
         call=lambda f, x, y: f(x, y, reps=1, random_state=1).statistic,
         N="x y",
     ),
-    *of("stats.gaussian_kde", {"dataset": X, "points": 0.9}, call=lambda f, d, x: f(d)(x), N="dataset points"),
+    *of("stats.gaussian_kde", {"dataset": X, "points": 0.9}, call=lambda f, d, x: f(d)(x), D="dataset points"),
+    *of(
+        "stats.gaussian_kde",
+        {"dataset": XY.T, "points": YX.T[:, :2], "weights": Y},
+        call=lambda f, d, x, w: f(d, weights=w).logpdf(x),
+        D="dataset points weights",
+        tag="logpdf",
+    ),
+    *of(
+        "stats.gaussian_kde",
+        {"low": 0.3, "dataset": X},
+        call=lambda f, a, d: f(d, "silverman").integrate_box_1d(a, 2.0),
+        D="low dataset",
+        tag="integral",
+    ),
     *of("stats.rv_histogram", {"x": 0.9}, call=lambda f, x: f(np.histogram(X, 3)).cdf(x), D="x"),
     *of("stats.Covariance", {"diagonal": P}, call=lambda f, d: f.from_diagonal(d).log_pdet, N="diagonal"),
     *of(
