@@ -146,7 +146,10 @@ def _functions() -> Iterator[Call]:
     yield from of("special.sinc", {"x": V}, D="x")
     yield from of("special.zeta", {"x": 2.5, "q": 0.7}, D="x q")
     yield from of("special.lambertw", {"z": 0.7}, D="z")
-    yield from of("special.multigammaln", {"a": 2.7}, call=lambda f, a: f(a, 2), N="a")
+    yield from of("special.multigammaln", {"a": 2.7}, call=lambda f, a: f(a, 2), D="a")
+    for name in ("spherical_jn", "spherical_yn", "spherical_in", "spherical_kn"):
+        yield from of(f"special.{name}", {"z": 0.7}, call=lambda f, z: f(2, z), D="z")
+        yield from of(f"special.{name}", {"z": 0.7}, call=lambda f, z: f(2, z, True), D="z", tag="derivative=True")
     yield from of("special.polygamma", {"x": 0.7}, call=lambda f, x: f(1, x), D="x")
     yield from of("special.diric", {"x": W}, call=lambda f, x: f(x, 4), D="x")
     yield from of("special.factorial", {"n": 3.5}, call=lambda f, n: f(n, extend="complex"), N="n")
@@ -213,6 +216,5 @@ LEFT = {
         "y1p_zeros "
         "yn_zeros ynp_zeros"
     ),
-    "Not yet covered, and not by an error of hoad's": "spherical_in spherical_jn spherical_kn spherical_yn",
     "How errors are told": "errstate geterr seterr",
 }

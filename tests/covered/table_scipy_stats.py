@@ -112,8 +112,14 @@ FUNCTIONS: list[Call] = [
     *of("stats.linregress", {"x": X, "y": Y}, call=lambda f, x, y: f(x, y).slope, D="x y"),
     *of("stats.theilslopes", {"x": X, "y": Y}, call=lambda f, x, y: f(x, y).slope, D="x y"),
     *of("stats.siegelslopes", {"x": X, "y": Y}, call=lambda f, x, y: f(x, y).slope, N="x y"),
-    *of("stats.energy_distance", {"u_values": X, "v_values": Y}, N="u_values v_values"),
-    *of("stats.wasserstein_distance", {"u_values": X, "v_values": Y}, N="u_values v_values"),
+    *of("stats.energy_distance", {"u_values": X, "v_values": Y}, D="u_values v_values"),
+    *of("stats.wasserstein_distance", {"u_values": X, "v_values": Y}, D="u_values v_values"),
+    *of(
+        "stats.wasserstein_distance",
+        {"u_values": X, "v_values": Y, "u_weights": P8, "v_weights": X},
+        D="u_values v_weights u_weights",
+        tag="weighted",
+    ),
     *of(
         "stats.ks_1samp",
         {"x": X},

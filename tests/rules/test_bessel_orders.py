@@ -17,6 +17,7 @@ from mpmath import mp
 
 import hoad
 from hoad.rules.special.bessel_orders import coefficients
+from hoad.scipy import special
 
 # of each function: in mpmath, and the weights of fᵥ₋₁ / 2 and fᵥ₊₁ / 2 in its slope
 FUNCTIONS: dict[str, tuple[Callable[..., Any], int, int]] = {
@@ -144,3 +145,33 @@ def test_orders_beside_a_complex_argument_are_refused(name: str) -> None:
         hoad.NoRuleError, match=r"^scipy\.special\.\w+.* has no derivative with respect to v .*\(test_bessel_orders"
     ):
         hoad.grad(lambda v: np.real(getattr(sc, name)(v, 0.25 + 0.5j)))(1.5)
+
+
+def _spherical(name: str) -> Callable[..., Any]:
+    f = {"jn": mp.besselj, "yn": mp.bessely, "in": mp.besseli, "kn": mp.besselk}[name[-2:]]
+    return lambda n, z: mp.sqrt(mp.pi / (2 * z)) * f(n + mp.mpf(1) / 2, z)
+
+
+@pytest.mark.parametrize("name", ["spherical_jn", "spherical_yn", "spherical_in", "spherical_kn"])
+def test_spherical_functions(name: str) -> None:
+    function = getattr(special, name)
+    for n in (0, 1, 4):
+        for z in (0.3, 2.5, 17.0):
+            with mp.workdps(40):
+                want = [
+                    float(c) * math.factorial(k)
+                    for k, c in enumerate(mp.taylor(lambda z: _spherical(name)(n, z), z, 6))
+                ]
+            f = lambda z, n=n: function(n, z)  # noqa: E731
+            scale = np.abs(want) + np.abs(np.append(want[1:], 0.0)) * z
+            np.testing.assert_array_less(abs(np.array(hoad.derivatives(f, 5)(z)) - want[:6]), 4e-14 * scale[:6])
+            assert hoad.grad(f)(z) == pytest.approx(want[1], rel=1e-13, abs=4e-14 * scale[1])
+            assert hoad.grad(hoad.grad(f))(z) == pytest.approx(want[2], rel=1e-13, abs=4e-14 * scale[2])
+            derivative = hoad.grad(lambda z, n=n: function(n, z, derivative=True))(z)
+            assert derivative == pytest.approx(want[2], rel=1e-13, abs=4e-14 * scale[2])
+    at_zero = {"spherical_jn": [1 / 3, 0.0, -1 / 5], "spherical_in": [1 / 3, 0.0, 1 / 5]}
+    if name in at_zero:
+        np.testing.assert_allclose(hoad.derivatives(lambda z: function(1, z), 3)(0.0)[1:], at_zero[name], atol=1e-16)
+    orders, z = np.array([0, 1, 5]), np.array([0.5, 2.0, 3.0])
+    whole = hoad.jvp(lambda z: function(orders, z), (z,), (np.ones(3),))[1]
+    np.testing.assert_allclose(whole, [hoad.grad(function, argnums=1)(n, x) for n, x in zip(orders, z, strict=True)])
