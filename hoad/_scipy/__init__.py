@@ -23,6 +23,7 @@ FILES = {
     ),
     "scipy.integrate": ("quadrature",),
     "scipy.integrate._ode": ("initial_values",),
+    "scipy.interpolate": ("scattered",),
     "scipy.interpolate._ppoly": ("splines",),
     "scipy.interpolate._dfitpack": ("fitpack",),
     "scipy.interpolate._dierckx": ("splines",),

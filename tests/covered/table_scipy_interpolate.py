@@ -184,12 +184,29 @@ def _of_several() -> Iterator[Call]:
         N="x z at",
         note=OLD,
     )
-    for name in ("RBFInterpolator", "LinearNDInterpolator", "CloughTocher2DInterpolator"):
-        yield from of(f"interpolate.{name}", {"x": CLOUD, "y": HEIGHTS, "at": WITHIN}, call=evaluated, N="x y at")
+    cloud = {"x": CLOUD, "y": HEIGHTS, "at": WITHIN}
+    yield from of("interpolate.CloughTocher2DInterpolator", cloud, call=evaluated, N="x y at")
+    yield from of("interpolate.RBFInterpolator", cloud, call=evaluated, D="x y at")
     yield from of(
-        "interpolate.NearestNDInterpolator", {"x": CLOUD, "y": HEIGHTS, "at": WITHIN}, call=evaluated, N="x y at"
+        "interpolate.RBFInterpolator",
+        {**cloud, "epsilon": 0.7, "smoothing": 0.1},
+        call=lambda f, x, y, at, e, s: f(x, y, kernel="gaussian", epsilon=e, smoothing=s)(at),
+        D="x y at epsilon smoothing",
+        tag="kernel='gaussian'",
     )
-    yield from of("interpolate.griddata", {"points": CLOUD, "values": HEIGHTS, "xi": WITHIN}, N="points values xi")
+    triangles = "Its triangles are those of plain points."
+    yield from of("interpolate.LinearNDInterpolator", cloud, call=evaluated, D="y at", N="x", note=triangles)
+    yield from of("interpolate.NearestNDInterpolator", cloud, call=evaluated, D="y", C="at", N="x")
+    scattered = {"points": CLOUD, "values": HEIGHTS, "xi": WITHIN}
+    yield from of("interpolate.griddata", scattered, D="values xi", N="points", note=triangles)
+    yield from of(
+        "interpolate.griddata",
+        scattered,
+        call=lambda f, x, y, at: f(x, y, at, "nearest"),
+        D="values",
+        C="xi",
+        tag="method='nearest'",
+    )
     yield from of(
         "interpolate.Rbf",
         {"x": CLOUD[:, 0], "d": HEIGHTS, "at": 0.4},
