@@ -2,7 +2,7 @@
 
 References
 ----------
-Fasshauer, G. E. (2007). Meshfree approximation methods with MATLAB. World Scientific: chapters 6 to 8.
+Wendland, H. (2004). Scattered data approximation. Cambridge University Press: chapters 6 and 8.
 """
 
 from __future__ import annotations

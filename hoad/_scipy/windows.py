@@ -9,8 +9,10 @@ import numpy as np
 import scipy.signal
 
 from hoad._core.base.frame_globals import Apart
+from hoad._core.trace.coerce import holds_traced
 from hoad._numpy.products import inexact
-from hoad._scipy.registry import common, implements, refused
+from hoad._scipy.compiled import module
+from hoad._scipy.registry import IMPLEMENTED, common, implements, refused
 
 PADS = {"mirror": "reflect", "nearest": "edge", "wrap": "wrap", "constant": "constant", "interp": "constant"}
 BOUNDARIES = {"fill": "constant", "wrap": "wrap", "symm": "symmetric"}
@@ -224,3 +226,19 @@ def correlate2d(in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", 
         a, b = b, a
     made = _convolved(a, np.conjugate(b)[::-1, ::-1], mode, boundary, fillvalue, later=1)
     return made[::-1, ::-1] if swapped else made
+
+
+# ---- spectra ---------------------------------------------------------------------------------------------------------
+
+
+def _spectra(x: Any, win: Any, detrend_func: Any, nperseg: int, noverlap: int, nfft: int, sides: str) -> Any:
+    """The Fourier transforms of windows, of each its trend taken away, for `welch` and what is like it."""
+    if not holds_traced([x, win]):
+        return _spectral._fft_helper(x, win, detrend_func, nperseg, noverlap, nfft, sides)  # type: ignore[union-attr]
+    parts = win * detrend_func(_windows(x, (nperseg,))[..., :: nperseg - noverlap, :])
+    return np.fft.fft(parts, nfft) if sides == "twosided" else np.fft.rfft(np.real(parts), nfft)
+
+
+_spectral = module("scipy.signal._spectral_py")
+if hasattr(_spectral, "_fft_helper"):
+    IMPLEMENTED[_spectral._fft_helper] = _spectra  # type: ignore[union-attr]

@@ -48,6 +48,8 @@ LINEAR: dict[str, Callable[[Any], Any]] = {
         for mode, n in (("interp", 7), ("interp", 6), ("mirror", 5), ("nearest", 4), ("wrap", 5), ("constant", 9))
     },
     "savgol_filter, slopes along an axis": lambda x: signal.savgol_filter(x.reshape(8, 3), 5, 3, 1, 0.5, axis=0),
+    "stft": lambda x: np.imag(signal.stft(x, nperseg=8)[2]),
+    "stft of two sides": lambda x: np.real(signal.stft(x, nperseg=6, return_onesided=False, detrend="linear")[2]),
     "upfirdn": lambda x: signal.upfirdn(B, x, 3, 2),
     "upfirdn, an axis": lambda x: signal.upfirdn(B, x.reshape(4, 6), 2, 5, axis=0),
     "resample_poly": lambda x: signal.resample_poly(x, 3, 4),
@@ -72,6 +74,9 @@ BY_FILTERS: dict[str, Callable[[Any], Any]] = {
     "freqz": lambda t: np.abs(signal.freqz(B + t * A, A + t * B, worN=16)[1]) ** 2,
     "convolve": lambda t: signal.convolve(X + t * D, B + t * A),
     "fftconvolve": lambda t: signal.fftconvolve(X + t * D, B + t * A),
+    "welch": lambda t: signal.welch(X + t * D, nperseg=8, noverlap=2)[1],
+    "spectrogram": lambda t: signal.spectrogram(X + t * D, nperseg=7, detrend=False)[2],
+    "csd": lambda t: np.abs(signal.csd(X + t * D, X - D, nperseg=8)[1]) ** 2,
     "periodogram": lambda t: signal.periodogram(X + t * D)[1],
 }
 
