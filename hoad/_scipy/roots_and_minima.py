@@ -280,5 +280,4 @@ def _declare_compiled(original: Function, advice: str) -> None:
     IMPLEMENTED[original] = function
 
 
-_declare_compiled(so.leastsq, "Use least_squares, or curve_fit.")
 _declare_compiled(so.direct, "Use minimize, from where it ends.")

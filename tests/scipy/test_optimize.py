@@ -264,6 +264,49 @@ ROWS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], float]] = {
         lambda p: (p - p**2) ** 2 * 2 / 5,
         1e-8,
     ),
+    "leastsq": (
+        lambda p: optimize.leastsq(misfit, np.ones(2), args=(p,), full_output=True, ftol=1e-15, xtol=1e-15)[0][0],
+        lambda p: (p + 4 * p**2) / 5,
+        1e-8,
+    ),
+    "leastsq, Dfun": (
+        lambda p: optimize.leastsq(
+            lambda z: np.stack([z[0] ** 2 - p, z[1] - 1.0]),
+            np.ones(2),
+            Dfun=lambda z: np.array([[2.0 * z[0], 0.0], [0.0, 1.0]]),
+            xtol=1e-15,
+        )[0][0],
+        mp.sqrt,
+        1e-8,
+    ),
+    **{
+        f"{name}, args": (
+            lambda p, name=name, options=options: getattr(optimize, name)(
+                bowl, np.ones(2), bowl_slope, args=(p,), full_output=True, disp=False, **options
+            )[0][0],
+            mp.sqrt,
+            1e-6,
+        )
+        for name, options in {"fmin_bfgs": {"gtol": 1e-12}, "fmin_cg": {"gtol": 1e-12}, "fmin_ncg": {}}.items()
+    },
+    "fmin_l_bfgs_b, a traced bound": (
+        lambda p: optimize.fmin_l_bfgs_b(
+            lambda z: (z[0] - 99.0) ** 2 + (z[1] - z[0]) ** 2,
+            [0.5, 0.5],
+            lambda z: np.array([2 * (z[0] - 99.0) - 2 * (z[1] - z[0]), 2 * (z[1] - z[0])]),
+            bounds=[(0.0, p**2), (0.0, None)],
+            pgtol=1e-12,
+        )[0][1],
+        lambda p: p**2,
+        1e-6,
+    ),
+    "fmin_l_bfgs_b, its value": (
+        lambda p: optimize.fmin_l_bfgs_b(lambda z: (bowl(z, p), bowl_slope(z, p)), [1.0, 1.0], pgtol=1e-12, factr=0.1)[
+            1
+        ],
+        lambda p: p,
+        1e-6,
+    ),
     "curve_fit, on a bound": (
         lambda p: optimize.curve_fit(lambda x, a, b: a * x + b, X, p * p * X + 1.0, bounds=([0.0, -9.0], [0.5, 9.0]))[
             0
@@ -399,6 +442,11 @@ def test_what_depends_on_nothing_traced_is_scipys() -> None:
             "did not converge",
         ),
         (lambda p: so.minimize(lambda z: z[0] ** 2 + p, [9.0], options={"maxiter": 0}).x[0], "did not converge"),
+        (
+            lambda p: so.leastsq(lambda z: np.cos(z) + p * z**4, [9.0], full_output=True, maxfev=2)[0][0],
+            "did not converge",
+        ),
+        (lambda p: so.fmin_bfgs(lambda z: (z[0] - p) ** 4, [9.0], maxiter=1, disp=False)[0], "where the slope is"),
         (lambda p: so.newton(lambda x: x**3 - p, 9.0, maxiter=2, disp=False, full_output=True)[0], "did not converge"),
         (
             lambda p: so.least_squares(lambda z: z - p, [0.5], loss=lambda z: np.stack([z, 1 + 0 * z, 0 * z])).x[0],
