@@ -35,7 +35,7 @@ FILES = {
     "scipy.sparse._sparsetools": ("sparse_products",),
     "scipy.sparse._csparsetools": ("sparse_products",),
     "scipy.sparse.linalg": ("sparse_products",),
-    "scipy.special": ("nodes", "spherical_bessel"),
+    "scipy.special": ("nodes", "spherical_bessel", "spherical_harmonics"),
     "scipy.stats": ("sample_distances",),
     "scipy.stats._stats": ("kernel_densities",),
     "scipy.spatial.distance": ("distances",),

@@ -163,14 +163,15 @@ def _functions() -> Iterator[Call]:
         yield from of(f"special.{name}", {"v": 1.5, "z": 0.7}, D="v z")
     for name in ("h1vp", "h2vp"):
         yield from of(f"special.{name}", {"v": 1.5, "z": 0.7}, call=lambda f, v, z: f(v, z + 0j), D="z", N="v")
-    for name in ("legendre_p", "legendre_p_all"):
-        yield from of(f"special.{name}", {"z": 0.7}, call=lambda f, z: f(2, z), N="z")
+    yield from of("special.legendre_p", {"z": 0.7}, call=lambda f, z: f(2, z), D="z")
+    yield from of("special.legendre_p_all", {"z": 0.7}, call=lambda f, z: f(2, z), N="z")
     for name in ("assoc_legendre_p", "assoc_legendre_p_all"):
         yield from of(f"special.{name}", {"z": 0.7}, call=lambda f, z: f(2, 1, z), N="z")
-    for name in ("sph_legendre_p", "sph_legendre_p_all"):
-        yield from of(f"special.{name}", {"theta": 0.7}, call=lambda f, z: f(2, 1, z), N="theta")
-    for name in ("sph_harm_y", "sph_harm_y_all"):
-        yield from of(f"special.{name}", {"theta": 0.7, "phi": 0.4}, call=lambda f, t, p: f(2, 1, t, p), N="theta phi")
+    angles = {"theta": 0.7, "phi": 0.4}
+    yield from of("special.sph_legendre_p", {"theta": 0.7}, call=lambda f, z: f(2, 1, z), D="theta")
+    yield from of("special.sph_legendre_p_all", {"theta": 0.7}, call=lambda f, z: f(2, 1, z), N="theta")
+    yield from of("special.sph_harm_y", angles, call=lambda f, t, p: f(2, 1, t, p), D="theta phi")
+    yield from of("special.sph_harm_y_all", angles, call=lambda f, t, p: f(2, 1, t, p), N="theta phi")
     for name in ("riccati_jn", "riccati_yn", "lmbda", "lqn"):
         yield from of(f"special.{name}", {"x": 0.7}, call=lambda f, x: f(2, x), N="x")
     yield from of("special.lqmn", {"z": 0.7}, call=lambda f, x: f(1, 2, x), N="z")
