@@ -247,14 +247,14 @@ FUNCTIONS: list[Call] = [
         "stats.wishart",
         {"x": C2, "scale": C2 + 1, "df": 4.5},
         call=lambda f, x, s, d: f.logpdf(x @ x.T, d, s @ s.T),
-        D="x scale",
-        N="df",
+        D="x scale df",
     ),
     *of(
         "stats.invwishart",
         {"x": C2, "scale": C2 + 1, "df": 4.5},
         call=lambda f, x, s, d: f.logpdf(x @ x.T, d, s @ s.T),
-        N="x scale df",
+        D="df",
+        N="x scale",
     ),
     *of(
         "stats.matrix_normal",
