@@ -104,6 +104,7 @@ def test_what_is_known_in_closed_form() -> None:
         (sc.jv, 2.0, -1.0, math.nan),
         (sc.kv, 2.0, math.inf, math.nan),
         (sc.jv, math.nan, 1.0, math.nan),
+        (sc.yv, 2000.0, 1900.0, math.nan),
         (sc.jv, 2.0, math.nan, math.nan),
     ],
 )

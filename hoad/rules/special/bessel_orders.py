@@ -32,8 +32,9 @@ FALL_OF_ORDER = 4.0
 STEP = 0.4  # in units of the width of exp(-s²/2)
 STEP_OF_TURN = 0.06
 NODES = 64  # of the paths that end at ±iπ
+MOST = 1000.0  # the largest order in size of J and Y, to which they were compared with other values
 LEAST = 2.0  # the least order that the path is that of: for smaller ones it turns too sharply at its ends
-BLOCK = 128
+BLOCK = 64
 
 
 def _table(w: Any, weight: Any, base: Any, orders: tuple[int, int]) -> Table:
@@ -83,7 +84,7 @@ def _h(v: Array, x: Array, orders: tuple[int, int]) -> Table:
         beta = np.maximum(np.where(beyond, np.arccos(np.minimum(v / x, 1.0)), 1.0), least)
         alpha = np.where(beyond, 0.0, np.arccosh(np.maximum(v / x, 1.0)))
     turn = np.where(beyond, np.sin(beta), np.minimum(1.0, np.maximum(alpha, least)))
-    centre = np.where(beyond, -turn * np.log(np.tan(0.5 * beta)), np.maximum(alpha, least))
+    centre = np.where(beyond, -turn * np.log(np.tan(0.5 * beta)), alpha - turn * np.log(np.tan(0.5 * turn)))
     size = np.sqrt(abs(v - x) * (v + x)) + np.maximum(v, x) ** (2.0 / 3.0)
     step = np.minimum(STEP_OF_TURN * turn, STEP / np.sqrt(2.0 * size))
     fall = FALL + FALL_OF_ORDER * sum(orders)
@@ -227,10 +228,13 @@ TABLES: dict[str, Callable[[Array, Array, tuple[int, int]], Table]] = {
 def coefficients(name: str, v: Any, x: Any, orders: tuple[int, int]) -> Table:
     """The Taylor coefficients of a function in v and x, to these orders in each.
 
-    They are nan for negative x, where v has to be whole, and where there is no limit at x = 0.
+    They are nan for negative x, where v has to be whole, where there is no limit at x = 0, and for J and Y of orders
+    beyond MOST.
     """
     v, x = np.broadcast_arrays(np.asarray(v, np.float64), np.asarray(x, np.float64))
     inside = np.logical_and(np.greater(x, 0.0), np.isfinite(x + v))
+    if name in ("jv", "yv"):
+        inside = np.logical_and(inside, np.less_equal(abs(v), MOST))
     at_v, at_x = v[inside], x[inside]
     found = {(j, k): _at_the_edge(name, v, x, k) for j in range(orders[0] + 1) for k in range(orders[1] + 1)}
     with np.errstate(all="ignore"):
