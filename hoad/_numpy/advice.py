@@ -67,10 +67,32 @@ SOLVERS = [  # (where they are, what to do, their names); "*" is any object, of 
 
 # Of these and others, what hoad.scipy has under the same name.
 NAMESAKES = {
-    "scipy.optimize": [*ROOTS, "fixed_point", "minimize", "minimize_scalar", "least_squares", "curve_fit"],
+    "scipy.optimize": [
+        *ROOTS,
+        "fixed_point",
+        "minimize",
+        "minimize_scalar",
+        "least_squares",
+        "curve_fit",
+        "leastsq",
+        "fmin_bfgs",
+        "fmin_cg",
+        "fmin_ncg",
+        "fmin_l_bfgs_b",
+    ],
     "scipy.integrate": ["quad", "dblquad", "nquad"],
     "scipy.spatial.distance": ["cdist", "pdist", "squareform"],
-    "scipy.signal": ["lfilter", "sosfilt", "filtfilt", "sosfiltfilt"],
+    "scipy.signal": [
+        "lfilter",
+        "sosfilt",
+        "filtfilt",
+        "sosfiltfilt",
+        "savgol_filter",
+        "upfirdn",
+        "convolve2d",
+        "correlate2d",
+        "medfilt",
+    ],
     "scipy.sparse.linalg": ["spsolve", "splu"],
 }
 

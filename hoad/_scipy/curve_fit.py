@@ -12,9 +12,9 @@ import scipy.optimize
 from hoad._core.trace.context import running
 from hoad._drivers.jacobian import jacobian
 from hoad._numpy.products import inexact
-from hoad._scipy.bounds import two_ends_of
+from hoad._scipy.bounds import Ends, check_bounds, free_or_held, two_ends_of
 from hoad._scipy.registry import IMPLEMENTED, sections
-from hoad._scipy.roots_and_minima import NOTES, check_inside
+from hoad._scipy.roots_and_minima import NOTES
 from hoad._scipy.solutions import RAISES, Function, Given, Solver, at_rest, refusal, solution, vector
 
 original = scipy.optimize.curve_fit
@@ -43,9 +43,17 @@ def _misfit(f: Function, given: Given) -> Function:
     return lambda p: (vector(f(p)) - y) / sigma
 
 
-def _equation(f: Function, given: Given) -> Function:
+def _slope(f: Function, given: Given) -> Function:
     misfit = _misfit(f, given)
     return at_rest(lambda p: 0.5 * np.sum(misfit(p) ** 2))
+
+
+def _ends(given: Given) -> Ends | None:
+    return two_ends_of(given["options"].get("bounds"))
+
+
+def _equation(f: Function, given: Given) -> Function:
+    return free_or_held(_slope(f, given), _ends(given))
 
 
 def _result(found: Any, given: Given, x: Any, f: Function) -> Any:
@@ -63,11 +71,10 @@ def _result(found: Any, given: Given, x: Any, f: Function) -> Any:
 
 def _check(solver: Solver, found: Any, given: Given, f: Function) -> None:
     options = given["options"]
-    ends = two_ends_of(options.get("bounds"))
     if options.get("loss", "linear") != "linear" or options.get("nan_policy") == "omit":
         raise refusal(solver, "a loss, or nan_policy='omit', is not known to its equation. Use least_squares.")
-    if ends is not None:
-        check_inside(solver, found[0], ends, 1e-6)  # which the solver comes near from inside
+    cost = 0.5 * np.sum(_misfit(f, given)(found[0]) ** 2)
+    check_bounds(solver, found[0], _slope(f, given), float(cost), _ends(given))
 
 
 @functools.wraps(original)

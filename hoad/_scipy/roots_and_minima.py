@@ -12,6 +12,7 @@ from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.context import running
 from hoad._drivers.values import value
 from hoad._scipy.bounds import check_bounds, ends_of, free_or_held, two_ends_of
+from hoad._scipy.line_bounds import Line, check_line, free_or_held_on_line
 from hoad._scipy.registry import IMPLEMENTED, place_of, refused, sections
 from hoad._scipy.solutions import Function, Given, Solver, at_rest, declare, first, number, refusal, vector
 from hoad.errors import NoRuleError
@@ -21,8 +22,8 @@ Notes
 -----
 The function may use traced values around it, and args may be traced. The solver is called with plain numbers, and its
 result is differentiated by the implicit function theorem, as `hoad.implicit` does. So derivatives are as accurate as
-the solution is: set the tolerances by that. By where the solver starts they are 0. An unknown that a bound of
-`minimize` or `least_squares` holds stays there, and moves with a traced bound.
+the solution is: set the tolerances by that. By where the solver starts they are 0. An unknown that a bound
+holds stays there, and moves with a traced bound.
 
 Cost: the solver, once; the function is recorded once for each branch that it takes. A derivative takes the Jacobian of
 the equation, and one linear solve for each sweep."""
@@ -43,6 +44,11 @@ def slope_of(f: Function, given: Given) -> Function:
 
 def _minimum(f: Function, given: Given) -> Function:
     return free_or_held(slope_of(f, given), ends_of(given.get("bounds")))
+
+
+def _line_minimum(f: Function, given: Given) -> Function:
+    slope = slope_of(f, given)
+    return slope if given.get("bounds") is None else free_or_held_on_line(slope, Line(given))
 
 
 def found_x(found: Any, given: Given) -> Any:
@@ -104,16 +110,6 @@ def _check_success(solver: Solver, found: Any, given: Given, f: Function) -> Non
         raise refusal(solver, f"the solver did not converge: {found.message}")
 
 
-def check_inside(solver: Solver, x: Any, bounds: tuple[Any, Any], margin: Any) -> None:
-    for bound in bounds:
-        limit = np.asarray(bound, float)
-        if np.any(np.isfinite(limit) & (abs(np.asarray(x) - limit) <= margin)):
-            raise refusal(
-                solver,
-                "the solution lies on a bound, which keeps it where it is. Leave out the bound, or fix the unknown.",
-            )
-
-
 def _check_minimum(solver: Solver, found: Any, given: Given, f: Function) -> None:
     check_bounds(solver, found.x, slope_of(f, given), float(found.fun), ends_of(given.get("bounds")))
     slope = getattr(found, "jac", None)
@@ -124,10 +120,8 @@ def _check_minimum(solver: Solver, found: Any, given: Given, f: Function) -> Non
 
 def _check_line(solver: Solver, found: Any, given: Given, f: Function) -> None:
     _check_success(solver, found, given, f)
-    bounds = given.get("bounds")
-    if bounds is not None:
-        low, high = map(float, bounds)
-        check_inside(solver, found.x, (low, high), 1e-4 * (high - low))
+    if given.get("bounds") is not None:
+        check_line(solver, float(found.x), slope_of(f, given), Line(given))
 
 
 # ---- least squares --------------------------------------------------------------------------------------------------
@@ -228,7 +222,7 @@ for _solver, _summary in (
             so.minimize_scalar,
             "fun",
             (),
-            slope_of,
+            _line_minimum,
             found_x,
             put_minimum,
             _check_line,
@@ -286,5 +280,4 @@ def _declare_compiled(original: Function, advice: str) -> None:
     IMPLEMENTED[original] = function
 
 
-_declare_compiled(so.leastsq, "Use least_squares, or curve_fit.")
 _declare_compiled(so.direct, "Use minimize, from where it ends.")

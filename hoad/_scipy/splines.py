@@ -115,7 +115,7 @@ def evaluate_spline(t: Any, c: Any, k: int, xp: Any, nu: int, extrapolate: bool)
     return np.where(np.isnan(xp)[:, None], np.nan, found)
 
 
-def _basis(t: Any, k: int, at: Any, nu: int = 0) -> tuple[Any, Any]:
+def basis_functions(t: Any, k: int, at: Any, nu: int = 0) -> tuple[Any, Any]:
     """The k + 1 basis functions that are not 0 at some points, and the first coefficient that they belong to."""
     m = _local(t, k, at)
     degree = k - nu
@@ -141,14 +141,14 @@ def _basis(t: Any, k: int, at: Any, nu: int = 0) -> tuple[Any, Any]:
 @in_place_of(_dierckx, "_coloc")
 def collocation(x: Any, t: Any, k: int, ab: Any, offset: int = 0) -> None:
     """Write the matrix of the basis functions at some points, as columns of its diagonals, into an array."""
-    b, first = _basis(t, k, x)
+    b, first = basis_functions(t, k, x)
     rows = np.arange(x.shape[0]) + offset
     for r in range(k + 1):
-        columns = np.asarray(_plain(first)) + r
+        columns = np.asarray(guarded_places(first)) + r
         ab[columns, 2 * k + rows - columns] = b[r]
 
 
-def _plain(k: Any) -> Any:
+def guarded_places(k: Any) -> Any:
     """Places that a layout in memory depends on: guarded."""
     return guard_value(as_traced(k)) if is_traced(k) else k
 
@@ -156,13 +156,13 @@ def _plain(k: Any) -> Any:
 @in_place_of(_dierckx, "find_interval")
 def find_interval(t: Any, k: int, xval: Any, previous: int, extrapolate: bool) -> int:
     """The interval of a point, guarded."""
-    return int(_plain(_local(t, k, np.reshape(as_traced(xval), (1,))))[0])
+    return int(guarded_places(_local(t, k, np.reshape(as_traced(xval), (1,))))[0])
 
 
 @in_place_of(_dierckx, "evaluate_all_bspl")
 def evaluate_all_bspl(t: Any, k: int, xval: Any, m: int, nu: int = 0) -> Any:
     """The basis functions at a point, which are not 0."""
-    b, _ = _basis(t, k, np.reshape(as_traced(xval), (1,)), nu)
+    b, _ = basis_functions(t, k, np.reshape(as_traced(xval), (1,)), nu)
     return np.concatenate([np.reshape(as_traced(x), (1,)) for x in b])
 
 
@@ -175,7 +175,7 @@ def find_indices(grid: Any, xi: Any) -> tuple[Any, Any]:
     places, distances = [], []
     for x, at in zip(grid, xi, strict=True):
         k = interval(x, at, 0, x.shape[0] - 2)
-        places.append(_plain(k))
+        places.append(guarded_places(k))
         distances.append((at - x[k]) / (x[k + 1] - x[k]))
     return np.stack(places), np.stack([as_traced(d) for d in distances])
 

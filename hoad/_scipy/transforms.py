@@ -10,10 +10,9 @@ import scipy.fft
 
 from hoad._core.base.frame_globals import Apart
 from hoad._core.trace.coerce import holds_traced
-from hoad._scipy.registry import IMPLEMENTED, Function, refused
+from hoad._scipy.registry import IMPLEMENTED, Function
 
 OF_ONE_AXIS = ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")
-OF_REAL = ("dct", "idct", "dst", "idst", "dctn", "idctn", "dstn", "idstn")
 OF_AXES = ("fft2", "ifft2", "rfft2", "irfft2", "fftn", "ifftn", "rfftn", "irfftn")
 
 
@@ -41,20 +40,3 @@ def _recorded(name: str) -> Function:
 
 for _name in (*OF_ONE_AXIS, *OF_AXES):
     IMPLEMENTED[getattr(scipy.fft, _name)] = _recorded(_name)
-
-
-def _refusing(name: str) -> Function:
-    original = getattr(scipy.fft, name)
-
-    @functools.wraps(original)
-    def function(*args: Any, **kwargs: Any) -> Any:
-        if holds_traced(args[:1]):
-            raise refused(name, "of a traced array", "Use np.fft.fft of its even or odd extension.", "scipy.fft")
-        with Apart():
-            return original(*args, **kwargs)
-
-    return function
-
-
-for _name in OF_REAL:
-    IMPLEMENTED[getattr(scipy.fft, _name)] = _refusing(_name)

@@ -16,7 +16,9 @@ def _transforms() -> Iterator[Call]:
         yield from of(f"fft.{name}", {"x": V}, D="x")
     for name in ("fft2", "ifft2", "fftn", "ifftn", "rfft2", "rfftn"):
         yield from of(f"fft.{name}", {"x": M}, D="x")
-    for name in ("dct", "idct", "dst", "idst", "dctn", "idctn", "dstn", "idstn", "ihfft2", "ihfftn"):
+    for name in ("dct", "idct", "dst", "idst", "dctn", "idctn", "dstn", "idstn"):
+        yield from of(f"fft.{name}", {"x": M}, D="x")
+    for name in ("ihfft2", "ihfftn"):
         yield from of(f"fft.{name}", {"x": M}, N="x")
     for name in ("irfft", "hfft"):
         yield from of(f"fft.{name}", {"x": V}, call=lambda f, x: f(x * (1 + 0.5j)), D="x")

@@ -21,6 +21,7 @@ CLOUD = np.array([[0.0, 0.0], [1.0, 0.1], [0.2, 1.0], [1.1, 1.2], [0.6, 0.5], [2
 HEIGHTS = np.array([0.5, 1.0, -0.25, 0.75, 0.3, 1.25])
 WITHIN = np.array([[0.4, 0.3], [0.8, 0.6]])
 XY = {"x": X, "y": Y, "at": AT}
+SMOOTHING = "It chooses knots until the spline is smooth enough. Give it s=0, or use make_smoothing_spline."
 OLD = "FITPACK is compiled. Use make_interp_spline or BSpline."
 
 
@@ -103,21 +104,42 @@ def _pieces() -> Iterator[Call]:
 
 
 def _of_fitpack() -> Iterator[Call]:
-    for name in ("UnivariateSpline", "InterpolatedUnivariateSpline"):
-        yield from of(f"interpolate.{name}", XY, call=evaluated, N="x y at", note=OLD)
+    yield from of("interpolate.UnivariateSpline", XY, call=evaluated, N="x y", D="at", note=SMOOTHING)
     yield from of(
-        "interpolate.LSQUnivariateSpline", XY, call=lambda f, x, y, at: f(x, y, [2.2])(at), N="x y at", note=OLD
+        "interpolate.UnivariateSpline", XY, call=lambda f, x, y, at: f(x, y, s=0, k=4)(at), D="x y at", tag="s=0"
     )
-    yield from of("interpolate.splrep", {"x": X, "y": Y}, call=lambda f, x, y: f(x, y)[1], N="x y", note=OLD)
+    yield from of("interpolate.InterpolatedUnivariateSpline", XY, call=evaluated, D="x y at")
+    yield from of(
+        "interpolate.LSQUnivariateSpline",
+        {**XY, "t": np.array([2.2])},
+        call=lambda f, x, y, at, t: f(x, y, t)(at),
+        D="x y at t",
+    )
+    yield from of("interpolate.splrep", {"x": X, "y": Y}, call=lambda f, x, y: f(x, y)[1], D="x y")
+    yield from of("interpolate.splrep", {"x": X, "y": Y}, call=lambda f, x, y: f(x, y, s=0.01)[1], N="x y", tag="s > 0")
     yield from of("interpolate.splprep", {"u": np.stack([X, Y])}, call=lambda f, x: f(x, s=0)[0][1][0], N="u", note=OLD)
     tck = {"t": KNOTS, "c": np.concatenate([C, np.zeros(4)])}
-    yield from of("interpolate.splev", {"x": AT, **tck}, call=lambda f, x, t, c: f(x, (t, c, 3)), N="x t c", note=OLD)
+    yield from of("interpolate.splev", {"x": AT, **tck}, call=lambda f, x, t, c: f(x, (t, c, 3)), D="x c")
+    yield from of(
+        "interpolate.splev", {"x": AT, **tck}, call=lambda f, x, t, c: f(x, (t, c, 3), der=1), D="x", tag="der=1"
+    )
+    yield from of(
+        "interpolate.splev",
+        {"x": AT, "t": KNOTS[4:6]},
+        call=lambda f, x, t: f(x, (np.concatenate([KNOTS[:4], t, KNOTS[6:]]), tck["c"], 3)),
+        D="t",
+    )
     yield from of(
         "interpolate.splint",
         {"a": 0.25, "b": 2.0, **tck},
         call=lambda f, a, b, t, c: f(a, b, (t, c, 3)),
-        N="a b t c",
-        note=OLD,
+        D="a b c",
+    )
+    yield from of(
+        "interpolate.splint",
+        {"t": KNOTS[4:6]},
+        call=lambda f, t: f(0.25, 2.0, (np.concatenate([KNOTS[:4], t, KNOTS[6:]]), tck["c"], 3)),
+        D="t",
     )
     yield from of("interpolate.spalde", {"x": 0.3, **tck}, call=lambda f, x, t, c: f(x, (t, c, 3)), N="x t c", note=OLD)
     yield from of("interpolate.sproot", tck, call=lambda f, t, c: f((t, c, 3)), N="c", note=OLD)
@@ -162,12 +184,29 @@ def _of_several() -> Iterator[Call]:
         N="x z at",
         note=OLD,
     )
-    for name in ("RBFInterpolator", "LinearNDInterpolator", "CloughTocher2DInterpolator"):
-        yield from of(f"interpolate.{name}", {"x": CLOUD, "y": HEIGHTS, "at": WITHIN}, call=evaluated, N="x y at")
+    cloud = {"x": CLOUD, "y": HEIGHTS, "at": WITHIN}
+    yield from of("interpolate.CloughTocher2DInterpolator", cloud, call=evaluated, N="x y at")
+    yield from of("interpolate.RBFInterpolator", cloud, call=evaluated, D="x y at")
     yield from of(
-        "interpolate.NearestNDInterpolator", {"x": CLOUD, "y": HEIGHTS, "at": WITHIN}, call=evaluated, N="x y at"
+        "interpolate.RBFInterpolator",
+        {**cloud, "epsilon": 0.7, "smoothing": 0.1},
+        call=lambda f, x, y, at, e, s: f(x, y, kernel="gaussian", epsilon=e, smoothing=s)(at),
+        D="x y at epsilon smoothing",
+        tag="kernel='gaussian'",
     )
-    yield from of("interpolate.griddata", {"points": CLOUD, "values": HEIGHTS, "xi": WITHIN}, N="points values xi")
+    triangles = "Its triangles are those of plain points."
+    yield from of("interpolate.LinearNDInterpolator", cloud, call=evaluated, D="y at", N="x", note=triangles)
+    yield from of("interpolate.NearestNDInterpolator", cloud, call=evaluated, D="y", C="at", N="x")
+    scattered = {"points": CLOUD, "values": HEIGHTS, "xi": WITHIN}
+    yield from of("interpolate.griddata", scattered, D="values xi", N="points", note=triangles)
+    yield from of(
+        "interpolate.griddata",
+        scattered,
+        call=lambda f, x, y, at: f(x, y, at, "nearest"),
+        D="values",
+        C="xi",
+        tag="method='nearest'",
+    )
     yield from of(
         "interpolate.Rbf",
         {"x": CLOUD[:, 0], "d": HEIGHTS, "at": 0.4},

@@ -45,18 +45,13 @@ TIGHT = {"options": {"gtol": 1e-13}}
 SEARCHES: dict[str, Any] = {
     "fmin": lambda f, p: f(lambda z: bowl(z, p), [1.0, 1.0], disp=False),
     "fmin_powell": lambda f, p: f(lambda z: bowl(z, p), [1.0, 1.0], disp=False),
-    "fmin_cg": lambda f, p: f(lambda z: bowl(z, p), [1.0, 1.0], disp=False),
-    "fmin_bfgs": lambda f, p: f(lambda z: bowl(z, p), [1.0, 1.0], disp=False),
-    "fmin_ncg": lambda f, p: f(lambda z: bowl(z, p), [1.0, 1.0], lambda z: bowl_slope(z, p), disp=False),
     "fmin_tnc": lambda f, p: f(lambda z: bowl(z, p), [1.0, 1.0], lambda z: bowl_slope(z, p), disp=0)[0],
-    "fmin_l_bfgs_b": lambda f, p: f(lambda z: bowl(z, p), [1.0, 1.0], lambda z: bowl_slope(z, p))[0],
     "fmin_cobyla": lambda f, p: f(lambda z: bowl(z, p), [1.0, 1.0], [lambda z: 9.0 - z[0]]),
     "fmin_slsqp": lambda f, p: f(lambda z: bowl(z, p), [1.0, 1.0], disp=False),
     "fminbound": lambda f, p: f(lambda z: (z - p * p) ** 2, 0.0, 9.0),
     "brent": lambda f, p: f(lambda z: (z - p * p) ** 2 + p),
     "golden": lambda f, p: f(lambda z: (z - p * p) ** 2 + p),
     "bracket": lambda f, p: f(lambda z: (z - p * p) ** 2 + p)[:3],
-    "leastsq": lambda f, p: f(lambda z: misfit(z, p), [1.0, 1.0])[0],
     "broyden1": lambda f, p: f(lambda z: pair(z, p), [1.0, 1.0]),
     "broyden2": lambda f, p: f(lambda z: pair(z, p), [1.2, 1.8]),
     "anderson": lambda f, p: f(lambda z: pair(z, p), [1.2, 1.8]),
@@ -73,6 +68,13 @@ SEARCHES: dict[str, Any] = {
     "line_search": lambda f, p: f(lambda z: bowl(z, p), lambda z: bowl_slope(z, p), np.ones(2), np.array([1.0, -0.5]))[
         0
     ],
+}
+FOLLOWING: dict[str, Any] = {
+    "fmin_cg": lambda f, p: f(lambda z: bowl(z, p), np.ones(2), lambda z: bowl_slope(z, p), gtol=1e-12, disp=False),
+    "fmin_bfgs": lambda f, p: f(lambda z: bowl(z, p), np.ones(2), lambda z: bowl_slope(z, p), gtol=1e-12, disp=False),
+    "fmin_ncg": lambda f, p: f(lambda z: bowl(z, p), np.ones(2), lambda z: bowl_slope(z, p), avextol=1e-14, disp=False),
+    "fmin_l_bfgs_b": lambda f, p: f(lambda z: (bowl(z, p), bowl_slope(z, p)), np.ones(2), pgtol=1e-12, factr=0.1)[:2],
+    "leastsq": lambda f, p: f(lambda z: misfit(z, p), np.ones(2), ftol=1e-15, xtol=1e-15)[0],
 }
 ROWS: list[Call] = [
     *(
@@ -162,6 +164,14 @@ ROWS: list[Call] = [
         rtol=1e-5,
     ),
     *of(
+        "optimize.minimize_scalar",
+        {"bounds": 1.0},
+        call=lambda f, b: f(lambda z: (z - 99.0) ** 2, bounds=(0.0, b)).x,
+        D="bounds",
+        tag="an active bound",
+        rtol=1e-4,
+    ),
+    *of(
         "optimize.least_squares",
         ARGS,
         call=lambda f, p: f(misfit, np.ones(2), args=(p,), ftol=1e-15, xtol=1e-15, gtol=1e-15).x,
@@ -181,6 +191,14 @@ ROWS: list[Call] = [
         call=lambda f, y, x, s: fit(f, x, y, s)[1],
         D="ydata",
         tag="covariance",
+        rtol=1e-5,
+    ),
+    *of(
+        "optimize.curve_fit",
+        {"ydata": Y, "bounds": 0.5},
+        call=lambda f, y, b: f(model, X, y, [0.25, 0.0], bounds=([0.0, -9.0], [b, 9.0]))[0],
+        D="ydata bounds",
+        tag="an active bound",
         rtol=1e-5,
     ),
     *of("optimize.rosen", {"x": 0.01 * (1.0 + X[:3])}, D="x"),
@@ -219,6 +237,11 @@ ROWS: list[Call] = [
         call=lambda f, x: f(bowl, bowl_slope, x, P),
         I="x0",
         note="A difference of two values.",
+    ),
+    *(
+        row
+        for name, call in FOLLOWING.items()
+        for row in of(f"optimize.{name}", {"func": P}, call=call, D="func", rtol=1e-5)
     ),
     *(row for name, call in SEARCHES.items() for row in of(f"optimize.{name}", {"func": P}, call=call, N="func")),
 ]

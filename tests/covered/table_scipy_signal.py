@@ -34,7 +34,7 @@ def _linear() -> Iterator[Call]:
     for name in ("convolve", "fftconvolve", "oaconvolve", "correlate"):
         yield from of(f"signal.{name}", {"in1": X, "in2": H}, D="in1 in2")
     for name in ("convolve2d", "correlate2d"):
-        yield from of(f"signal.{name}", {"in1": M, "in2": N2}, N="in1 in2")
+        yield from of(f"signal.{name}", {"in1": M, "in2": N2}, D="in1 in2")
     yield from of("signal.lfilter", {**BA, "x": X}, D="b a x")
     yield from of(
         "signal.lfilter",
@@ -51,9 +51,10 @@ def _linear() -> Iterator[Call]:
     yield from of("signal.lfiltic", {**BA, "y": X[:2], "x": X[2:4]}, D="b a y x")
     yield from of("signal.sosfilt_zi", {"sos": SECTIONS}, call=lambda f, s: f(_sections(s)), D="sos")
     yield from of("signal.deconvolve", {"signal": X, "divisor": A}, D="signal divisor")
-    yield from of("signal.upfirdn", {"h": H, "x": X}, N="h x")
+    yield from of("signal.upfirdn", {"h": H, "x": X}, D="h x")
     yield from of("signal.sepfir2d", {"input": M, "hrow": H, "hcol": H}, N="input hrow hcol")
-    yield from of("signal.savgol_filter", {"x": X}, call=lambda f, x: f(x, 5, 2), N="x")
+    yield from of("signal.savgol_filter", {"x": X}, call=lambda f, x: f(x, 5, 2), D="x")
+    yield from of("signal.savgol_filter", {"delta": 0.5}, call=lambda f, d: f(X, 5, 2, 1, d), D="delta")
     yield from of("signal.savgol_coeffs", {"delta": 0.5}, call=lambda f, d: f(5, 2, deriv=1, delta=d), D="delta")
     yield from of("signal.decimate", {"x": LONG}, call=lambda f, x: f(x, 2, 3), D="x")
     yield from of("signal.detrend", {"data": X}, D="data")
@@ -61,11 +62,11 @@ def _linear() -> Iterator[Call]:
     yield from of("signal.hilbert2", {"x": M}, D="x")
     yield from of("signal.envelope", {"z": X}, D="z")
     yield from of("signal.resample", {"x": X}, call=lambda f, x: f(x, 8), D="x")
-    yield from of("signal.resample_poly", {"x": X}, call=lambda f, x: f(x, 2, 3), N="x")
+    yield from of("signal.resample_poly", {"x": X}, call=lambda f, x: f(x, 2, 3), D="x")
     yield from of("signal.wiener", {"im": X}, call=lambda f, x: f(x, 3), D="im")
     for name in ("medfilt", "medfilt2d"):
-        yield from of(f"signal.{name}", {"x": M}, call=lambda f, x: f(x, 3), N="x")
-    yield from of("signal.order_filter", {"a": M}, call=lambda f, x: f(x, np.ones((1, 3)), 1), N="a")
+        yield from of(f"signal.{name}", {"x": M}, call=lambda f, x: f(x, 3), D="x")
+    yield from of("signal.order_filter", {"a": M}, call=lambda f, x: f(x, np.ones((1, 3)), 1), D="a")
     yield from of("signal.symiirorder1", {"signal": np.tile(X, 9), "c0": 0.5, "z1": 0.2}, D="c0", N="signal z1")
     yield from of("signal.symiirorder2", {"input": np.tile(X, 9), "r": 0.2, "omega": 0.4}, N="input r omega")
     for name in ("cspline1d", "qspline1d"):
@@ -84,8 +85,9 @@ def _spectra() -> Iterator[Call]:
         yield from of(
             f"signal.{name}", {"x": LONG, "y": np.roll(LONG, 1)}, call=lambda f, x, y: f(x, y, nperseg=8)[1], D="x y"
         )
-    yield from of("signal.spectrogram", {"x": LONG}, call=lambda f, x: f(x, nperseg=8)[2], N="x")
-    yield from of("signal.stft", {"x": LONG}, call=lambda f, x: f(x, nperseg=8)[2], N="x")
+    yield from of("signal.spectrogram", {"x": LONG}, call=lambda f, x: f(x, nperseg=8)[2], D="x")
+    yield from of("signal.welch", {"x": LONG}, call=lambda f, x: f(x, nperseg=8)[1], D="x", tag="nperseg=8")
+    yield from of("signal.stft", {"x": LONG}, call=lambda f, x: f(x, nperseg=8)[2], D="x")
     yield from of("signal.istft", {"Zxx": np.ones((5, 4))}, call=lambda f, z: f(z, nperseg=8)[1], N="Zxx")
     yield from of("signal.lombscargle", {"x": T, "y": X[:6], "freqs": W}, D="x y freqs")
     yield from of("signal.vectorstrength", {"events": W, "period": 1.3}, D="events period")

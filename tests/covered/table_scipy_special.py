@@ -146,7 +146,10 @@ def _functions() -> Iterator[Call]:
     yield from of("special.sinc", {"x": V}, D="x")
     yield from of("special.zeta", {"x": 2.5, "q": 0.7}, D="x q")
     yield from of("special.lambertw", {"z": 0.7}, D="z")
-    yield from of("special.multigammaln", {"a": 2.7}, call=lambda f, a: f(a, 2), N="a")
+    yield from of("special.multigammaln", {"a": 2.7}, call=lambda f, a: f(a, 2), D="a")
+    for name in ("spherical_jn", "spherical_yn", "spherical_in", "spherical_kn"):
+        yield from of(f"special.{name}", {"z": 0.7}, call=lambda f, z: f(2, z), D="z")
+        yield from of(f"special.{name}", {"z": 0.7}, call=lambda f, z: f(2, z, True), D="z", tag="derivative=True")
     yield from of("special.polygamma", {"x": 0.7}, call=lambda f, x: f(1, x), D="x")
     yield from of("special.diric", {"x": W}, call=lambda f, x: f(x, 4), D="x")
     yield from of("special.factorial", {"n": 3.5}, call=lambda f, n: f(n, extend="complex"), N="n")
@@ -157,17 +160,18 @@ def _functions() -> Iterator[Call]:
         yield from of(f"special.{name}", {"N": 5.5, "k": 2.5}, D="N k")
     yield from of("special.assoc_laguerre", {"x": 0.7, "k": 0.4}, call=lambda f, x, k: f(x, 2, k), D="x", N="k")
     for name in ("jvp", "yvp", "kvp", "ivp"):
-        yield from of(f"special.{name}", {"v": 1.5, "z": 0.7}, D="z", N="v")
+        yield from of(f"special.{name}", {"v": 1.5, "z": 0.7}, D="v z")
     for name in ("h1vp", "h2vp"):
         yield from of(f"special.{name}", {"v": 1.5, "z": 0.7}, call=lambda f, v, z: f(v, z + 0j), D="z", N="v")
-    for name in ("legendre_p", "legendre_p_all"):
-        yield from of(f"special.{name}", {"z": 0.7}, call=lambda f, z: f(2, z), N="z")
+    yield from of("special.legendre_p", {"z": 0.7}, call=lambda f, z: f(2, z), D="z")
+    yield from of("special.legendre_p_all", {"z": 0.7}, call=lambda f, z: f(2, z), N="z")
     for name in ("assoc_legendre_p", "assoc_legendre_p_all"):
         yield from of(f"special.{name}", {"z": 0.7}, call=lambda f, z: f(2, 1, z), N="z")
-    for name in ("sph_legendre_p", "sph_legendre_p_all"):
-        yield from of(f"special.{name}", {"theta": 0.7}, call=lambda f, z: f(2, 1, z), N="theta")
-    for name in ("sph_harm_y", "sph_harm_y_all"):
-        yield from of(f"special.{name}", {"theta": 0.7, "phi": 0.4}, call=lambda f, t, p: f(2, 1, t, p), N="theta phi")
+    angles = {"theta": 0.7, "phi": 0.4}
+    yield from of("special.sph_legendre_p", {"theta": 0.7}, call=lambda f, z: f(2, 1, z), D="theta")
+    yield from of("special.sph_legendre_p_all", {"theta": 0.7}, call=lambda f, z: f(2, 1, z), N="theta")
+    yield from of("special.sph_harm_y", angles, call=lambda f, t, p: f(2, 1, t, p), D="theta phi")
+    yield from of("special.sph_harm_y_all", angles, call=lambda f, t, p: f(2, 1, t, p), N="theta phi")
     for name in ("riccati_jn", "riccati_yn", "lmbda", "lqn"):
         yield from of(f"special.{name}", {"x": 0.7}, call=lambda f, x: f(2, x), N="x")
     yield from of("special.lqmn", {"z": 0.7}, call=lambda f, x: f(1, 2, x), N="z")
@@ -213,6 +217,5 @@ LEFT = {
         "y1p_zeros "
         "yn_zeros ynp_zeros"
     ),
-    "Not yet covered, and not by an error of hoad's": "spherical_in spherical_jn spherical_kn spherical_yn",
     "How errors are told": "errstate geterr seterr",
 }

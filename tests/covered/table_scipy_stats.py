@@ -112,8 +112,14 @@ FUNCTIONS: list[Call] = [
     *of("stats.linregress", {"x": X, "y": Y}, call=lambda f, x, y: f(x, y).slope, D="x y"),
     *of("stats.theilslopes", {"x": X, "y": Y}, call=lambda f, x, y: f(x, y).slope, D="x y"),
     *of("stats.siegelslopes", {"x": X, "y": Y}, call=lambda f, x, y: f(x, y).slope, N="x y"),
-    *of("stats.energy_distance", {"u_values": X, "v_values": Y}, N="u_values v_values"),
-    *of("stats.wasserstein_distance", {"u_values": X, "v_values": Y}, N="u_values v_values"),
+    *of("stats.energy_distance", {"u_values": X, "v_values": Y}, D="u_values v_values"),
+    *of("stats.wasserstein_distance", {"u_values": X, "v_values": Y}, D="u_values v_values"),
+    *of(
+        "stats.wasserstein_distance",
+        {"u_values": X, "v_values": Y, "u_weights": P8, "v_weights": X},
+        D="u_values v_weights u_weights",
+        tag="weighted",
+    ),
     *of(
         "stats.ks_1samp",
         {"x": X},
@@ -203,7 +209,21 @@ FUNCTIONS: list[Call] = [
         call=lambda f, x, y: f(x, y, reps=1, random_state=1).statistic,
         N="x y",
     ),
-    *of("stats.gaussian_kde", {"dataset": X, "points": 0.9}, call=lambda f, d, x: f(d)(x), N="dataset points"),
+    *of("stats.gaussian_kde", {"dataset": X, "points": 0.9}, call=lambda f, d, x: f(d)(x), D="dataset points"),
+    *of(
+        "stats.gaussian_kde",
+        {"dataset": XY.T, "points": YX.T[:, :2], "weights": Y},
+        call=lambda f, d, x, w: f(d, weights=w).logpdf(x),
+        D="dataset points weights",
+        tag="logpdf",
+    ),
+    *of(
+        "stats.gaussian_kde",
+        {"low": 0.3, "dataset": X},
+        call=lambda f, a, d: f(d, "silverman").integrate_box_1d(a, 2.0),
+        D="low dataset",
+        tag="integral",
+    ),
     *of("stats.rv_histogram", {"x": 0.9}, call=lambda f, x: f(np.histogram(X, 3)).cdf(x), D="x"),
     *of("stats.Covariance", {"diagonal": P}, call=lambda f, d: f.from_diagonal(d).log_pdet, N="diagonal"),
     *of(
@@ -227,14 +247,14 @@ FUNCTIONS: list[Call] = [
         "stats.wishart",
         {"x": C2, "scale": C2 + 1, "df": 4.5},
         call=lambda f, x, s, d: f.logpdf(x @ x.T, d, s @ s.T),
-        D="x scale",
-        N="df",
+        D="x scale df",
     ),
     *of(
         "stats.invwishart",
         {"x": C2, "scale": C2 + 1, "df": 4.5},
         call=lambda f, x, s, d: f.logpdf(x @ x.T, d, s @ s.T),
-        N="x scale df",
+        D="df",
+        N="x scale",
     ),
     *of(
         "stats.matrix_normal",
@@ -351,10 +371,7 @@ DISTRIBUTIONS = [
     Distribution(
         "gausshyper",
         (13.76, 3.119, 2.515, 5.181),
-        {
-            "N": {"pdf logpdf cdf logcdf sf logsf ppf isf mean var std median entropy": "a b c"},
-            "C": {"var std entropy": "loc"},
-        },
+        {"C": {"var std entropy": "loc"}},
     ),
     Distribution(
         "genexpon",
@@ -375,7 +392,6 @@ DISTRIBUTIONS = [
             "N": {
                 "pdf logpdf": "x p a b loc scale",
                 "cdf logcdf sf logsf ppf isf median entropy": "p a b",
-                "mean var std": "p",
             },
             "C": {"var std entropy": "loc"},
             "-": {"cdf logcdf sf logsf": "x loc scale", "ppf isf": "q loc scale", "median": "loc scale"},
@@ -388,7 +404,6 @@ DISTRIBUTIONS = [
             "N": {
                 "pdf logpdf": "x p b loc scale",
                 "cdf logcdf sf logsf ppf isf median entropy": "p b",
-                "mean var std": "p",
             },
             "C": {"var std entropy": "loc"},
             "-": {"cdf logcdf sf logsf": "x loc scale", "ppf isf": "q loc scale", "median": "loc scale"},
@@ -557,7 +572,7 @@ DISTRIBUTIONS = [
         {
             "N": {
                 "pdf logcdf sf logsf": "x df nc loc scale",
-                "logpdf cdf ppf median": "df",
+                "cdf ppf median": "df",
                 "isf": "q df nc",
                 "entropy": "df loc scale",
             },

@@ -449,7 +449,7 @@ special("kv", mp.besselk, RIGHT, of=[2.5])
 for _n in (0, 1):
     special(f"i{_n}e", lambda x, n=_n: mp.exp(-abs(x)) * mp.besseli(n, x), sized(1e-3, 1e3), tolerance=4e-14)
     special(f"k{_n}e", lambda x, n=_n: mp.exp(x) * second_kind(n, x, 1), RIGHT, tolerance=4e-14)
-special("ive", lambda v, x: mp.exp(-x) * mp.besseli(v, x), positive(1e-3, 1.0), of=[2.5], tolerance=4e-14)
+special("ive", lambda v, x: mp.exp(-x) * mp.besseli(v, x), positive(1e-3, 1e3), of=[2.5], tolerance=4e-14)
 special("kve", lambda v, x: mp.exp(x) * mp.besselk(v, x), positive(1e-3, 1e4), of=[2.5], tolerance=4e-14)
 special("hyp1f1", mp.hyp1f1, between(-20.0, 20.0), of=[1.5, 3.0], tolerance=1e-13)
 special("hyp2f1", mp.hyp2f1, between(-0.7, 0.7), of=[1.0, 2.0, 3.5], tolerance=4e-14)
@@ -1636,5 +1636,6 @@ for _further in (
     "distributions",
     "shapes",
     "equations",
+    "orders",
 ):  # which add their rows, by the functions above
     importlib.import_module(f"rules.special_{_further}")

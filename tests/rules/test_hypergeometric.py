@@ -231,3 +231,14 @@ def test_parameters_beside_a_complex_argument_are_refused(name: str) -> None:
         hoad.grad(lambda v: np.real(function(v, *parameters[1:], 0.25 + 0.5j)))(1.5)
     slope = hoad.grad(lambda z: function(*parameters, z), holomorphic=True)(0.25 + 0.5j)
     assert np.isfinite(slope)
+
+
+def test_slopes_of_tricomis_function_by_its_argument() -> None:
+    """Which SciPy's values do not limit: U(1.2, 0.3, 9.5) has 6 digits; at x = 0 they are SciPy's."""
+    for x in (5.5, 7.0, 9.5):
+        with mp.workdps(30):
+            want = [float(mp.diff(lambda y: mp.hyperu(1.2, 0.3, y), x, k)) for k in range(1, 5)]
+        assert hoad.derivatives(lambda y: sc.hyperu(1.2, 0.3, y), 4)(x)[1:] == pytest.approx(want, rel=2e-15)
+        assert hoad.grad(lambda y: sc.hyperu(1.2, 0.3, y))(x) == pytest.approx(want[0], rel=1e-15)
+        assert hoad.grad(hoad.grad(lambda y: sc.hyperu(1.2, 0.3, y)))(x) == pytest.approx(want[1], rel=1e-15)
+    assert hoad.grad(lambda y: sc.hyperu(1.5, -1.5, y))(0.0) == -1.5 * sc.hyperu(2.5, -0.5, 0.0)

@@ -230,6 +230,16 @@ ROWS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], float]] = {
         lambda p: p,
         1e-6,
     ),
+    "minimize_scalar, on a bound": (
+        lambda p: optimize.minimize_scalar(lambda z: (z - p - 9.0) ** 2 + p * z, bounds=(0.0, 1.0)).fun,
+        lambda p: (p + 8) ** 2 + p,
+        1e-4,
+    ),
+    "minimize_scalar, a traced bound": (
+        lambda p: optimize.minimize_scalar(lambda z: (z + 9.0) ** 2, bounds=(p * p, 99.0)).x,
+        lambda p: p**2,
+        1e-4,
+    ),
     "least_squares": (
         lambda p: optimize.least_squares(lambda z: misfit(z, p), np.ones(2), **SQUARES).x[0],
         lambda p: (p + 4 * p**2) / 5,
@@ -253,6 +263,68 @@ ROWS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], float]] = {
         lambda p: optimize.least_squares(misfit, np.ones(2), args=(p,), **SQUARES).cost,
         lambda p: (p - p**2) ** 2 * 2 / 5,
         1e-8,
+    ),
+    "leastsq": (
+        lambda p: optimize.leastsq(misfit, np.ones(2), args=(p,), full_output=True, ftol=1e-15, xtol=1e-15)[0][0],
+        lambda p: (p + 4 * p**2) / 5,
+        1e-8,
+    ),
+    "leastsq, Dfun": (
+        lambda p: optimize.leastsq(
+            lambda z: np.stack([z[0] ** 2 - p, z[1] - 1.0]),
+            np.ones(2),
+            Dfun=lambda z: np.array([[2.0 * z[0], 0.0], [0.0, 1.0]]),
+            xtol=1e-15,
+        )[0][0],
+        mp.sqrt,
+        1e-8,
+    ),
+    **{
+        f"{name}, args": (
+            lambda p, name=name, options=options: getattr(optimize, name)(
+                bowl, np.ones(2), bowl_slope, args=(p,), full_output=True, disp=False, **options
+            )[0][0],
+            mp.sqrt,
+            1e-6,
+        )
+        for name, options in {"fmin_bfgs": {"gtol": 1e-12}, "fmin_cg": {"gtol": 1e-12}, "fmin_ncg": {}}.items()
+    },
+    "fmin_l_bfgs_b, a traced bound": (
+        lambda p: optimize.fmin_l_bfgs_b(
+            lambda z: (z[0] - 99.0) ** 2 + (z[1] - z[0]) ** 2,
+            [0.5, 0.5],
+            lambda z: np.array([2 * (z[0] - 99.0) - 2 * (z[1] - z[0]), 2 * (z[1] - z[0])]),
+            bounds=[(0.0, p**2), (0.0, None)],
+            pgtol=1e-12,
+        )[0][1],
+        lambda p: p**2,
+        1e-6,
+    ),
+    "fmin_l_bfgs_b, its value": (
+        lambda p: optimize.fmin_l_bfgs_b(lambda z: (bowl(z, p), bowl_slope(z, p)), [1.0, 1.0], pgtol=1e-12, factr=0.1)[
+            1
+        ],
+        lambda p: p,
+        1e-6,
+    ),
+    "curve_fit, on a bound": (
+        lambda p: optimize.curve_fit(lambda x, a, b: a * x + b, X, p * p * X + 1.0, bounds=([0.0, -9.0], [0.5, 9.0]))[
+            0
+        ][1],
+        lambda p: p**2 + 0.5,
+        1e-6,
+    ),
+    "curve_fit, covariance on a bound": (
+        lambda p: optimize.curve_fit(lambda x, a, b: a * x + b, X, p * p * X + 1.0, bounds=([0.0, -9.0], [0.5, 9.0]))[
+            1
+        ][1, 1],
+        lambda p: (p**2 - 0.5) ** 2 * 12.75 / 63,
+        1e-6,
+    ),
+    "curve_fit, a traced bound": (
+        lambda p: optimize.curve_fit(lambda x, a, b: a * x + b, X, 9.0 * X, bounds=([0.0, -9.0], [p * p, 99.0]))[0][1],
+        lambda p: 9 - p**2,
+        1e-6,
     ),
     "curve_fit": (
         lambda p: optimize.curve_fit(lambda x, a, b: a * np.exp(-b * x), p * X, Y, **SQUARES, method="trf")[0][1],
@@ -344,12 +416,19 @@ def test_what_depends_on_nothing_traced_is_scipys() -> None:
     ("call", "why"),
     [
         (lambda p: so.minimize(lambda z: (z[0] - p) ** 2, [0.5], bounds=[(0.0, 1.5)]).x[0], "does not hold it"),
-        (lambda p: so.minimize_scalar(lambda z: (z - p) ** 2, bounds=(0.0, 1.0)).x, "on a bound"),
+        (lambda p: so.minimize_scalar(lambda z: (z - p) ** 2, bounds=(0.0, 1.5)).x, "does not hold it"),
+        (
+            lambda p: so.minimize_scalar(lambda z: np.cos(9 * z) + p * z, bounds=(0.0, 9.0), options={"xatol": 2.0}).x,
+            "no bound holds x",
+        ),
         (
             lambda p: so.least_squares(lambda z: z - p, [0.5], bounds=(0.0, 1.5), method="dogbox").x[0],
             "does not hold it",
         ),
-        (lambda p: so.curve_fit(lambda x, a: a * x, X, p * X, bounds=(0.0, 1.0))[0][0], "on a bound"),
+        (
+            lambda p: so.curve_fit(lambda x, a: a * x, X, p * X, bounds=(0.0, 1.5), method="dogbox")[0][0],
+            "does not hold it",
+        ),
         (
             lambda p: so.minimize(
                 lambda z: (z[0] - p) ** 2, [0.5], constraints={"type": "ineq", "fun": lambda z: 1.5 - z[0]}, tol=1e-15
@@ -363,6 +442,11 @@ def test_what_depends_on_nothing_traced_is_scipys() -> None:
             "did not converge",
         ),
         (lambda p: so.minimize(lambda z: z[0] ** 2 + p, [9.0], options={"maxiter": 0}).x[0], "did not converge"),
+        (
+            lambda p: so.leastsq(lambda z: np.cos(z) + p * z**4, [9.0], full_output=True, maxfev=2)[0][0],
+            "did not converge",
+        ),
+        (lambda p: so.fmin_bfgs(lambda z: (z[0] - p) ** 4, [9.0], maxiter=1, disp=False)[0], "where the slope is"),
         (lambda p: so.newton(lambda x: x**3 - p, 9.0, maxiter=2, disp=False, full_output=True)[0], "did not converge"),
         (
             lambda p: so.least_squares(lambda z: z - p, [0.5], loss=lambda z: np.stack([z, 1 + 0 * z, 0 * z])).x[0],
@@ -410,6 +494,17 @@ def test_objects_of_scipys_classes_are_taken_for_what_they_are() -> None:
         assert issubclass(method, pytest.importorskip("scipy.integrate").OdeSolver)
         found = integrate.solve_ivp(lambda t, y: -y, (0.0, 1.0), [1.0], method=method, rtol=1e-9, atol=1e-12)
         assert found.y[0, -1] == pytest.approx(np.exp(-1.0), rel=1e-8)
+
+
+def test_a_bound_of_a_line_met_in_a_replay() -> None:
+    jitted = hoad.jit(hoad.grad(lambda p: optimize.minimize_scalar(lambda z: (z - p) ** 2, bounds=(0.0, 1.0)).x))
+    for p, wanted in ((0.75, 1.0), (2.0, 0.0), (0.5, 1.0), (-1.0, 0.0), (1.0 - 1e-4, 1.0), (1.0 + 1e-4, 0.0)):
+        assert jitted(p) == pytest.approx(wanted)
+    with pytest.raises(NoRuleError, match="does not hold it"):
+        jitted(1.0)
+    narrow = hoad.grad(lambda p: optimize.minimize_scalar(lambda z: (z - p) ** 2, bounds=(0.0, 0.01)).x)
+    assert narrow(1.5) == 0.0
+    assert narrow(0.005) == pytest.approx(1.0)
 
 
 def test_a_bound_met_in_a_replay() -> None:

@@ -43,6 +43,26 @@ LINEAR: dict[str, Callable[[Any], Any]] = {
     "filtfilt, without padding": lambda x: signal.filtfilt(B, A, x, padlen=0),
     "sosfiltfilt": lambda x: signal.sosfiltfilt(SOS, x),
     "hilbert": lambda x: np.imag(signal.hilbert(x)),
+    **{
+        f"savgol_filter, {mode}, {n}": lambda x, mode=mode, n=n: signal.savgol_filter(x, n, 2, mode=mode)
+        for mode, n in (("interp", 7), ("interp", 6), ("mirror", 5), ("nearest", 4), ("wrap", 5), ("constant", 9))
+    },
+    "savgol_filter, slopes along an axis": lambda x: signal.savgol_filter(x.reshape(8, 3), 5, 3, 1, 0.5, axis=0),
+    "stft": lambda x: np.imag(signal.stft(x, nperseg=8)[2]),
+    "stft of two sides": lambda x: np.real(signal.stft(x, nperseg=6, return_onesided=False, detrend="linear")[2]),
+    "upfirdn": lambda x: signal.upfirdn(B, x, 3, 2),
+    "upfirdn, an axis": lambda x: signal.upfirdn(B, x.reshape(4, 6), 2, 5, axis=0),
+    "resample_poly": lambda x: signal.resample_poly(x, 3, 4),
+    **{
+        f"{name}, {mode}, {boundary}": lambda x, name=name, mode=mode, boundary=boundary: getattr(signal, name)(
+            x.reshape(4, 6), SOS[:, :3] if boundary == "wrap" else STACK[:3, :4], mode, boundary
+        )
+        for name in ("convolve2d", "correlate2d")
+        for mode in ("full", "same", "valid")
+        for boundary in ("fill", "wrap", "symm")
+    },
+    "convolve2d of the smaller one": lambda x: signal.convolve2d(x[:6].reshape(2, 3), STACK[:3, :9], "valid"),
+    "correlate2d of the smaller one": lambda x: signal.correlate2d(x[:6].reshape(2, 3), STACK[:3, :9], "valid"),
     "resample": lambda x: signal.resample(x, 10),
 }
 # Of coefficients.
@@ -54,6 +74,9 @@ BY_FILTERS: dict[str, Callable[[Any], Any]] = {
     "freqz": lambda t: np.abs(signal.freqz(B + t * A, A + t * B, worN=16)[1]) ** 2,
     "convolve": lambda t: signal.convolve(X + t * D, B + t * A),
     "fftconvolve": lambda t: signal.fftconvolve(X + t * D, B + t * A),
+    "welch": lambda t: signal.welch(X + t * D, nperseg=8, noverlap=2)[1],
+    "spectrogram": lambda t: signal.spectrogram(X + t * D, nperseg=7, detrend=False)[2],
+    "csd": lambda t: np.abs(signal.csd(X + t * D, X - D, nperseg=8)[1]) ** 2,
     "periodogram": lambda t: signal.periodogram(X + t * D)[1],
 }
 
@@ -75,6 +98,29 @@ def test_what_is_linear(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", BY_FILTERS)
 def test_by_coefficients(name: str) -> None:
     assert_fits(BY_FILTERS[name], 0.0, 0.0625, 1e-6, 0.1)
+
+
+def test_medians_and_other_ranks() -> None:
+    """The derivative is that of the item which is the median: as of differences of SciPy's values."""
+    for f in (
+        lambda m, x: m.medfilt(x, 5),
+        lambda m, x: m.medfilt(x.reshape(4, 6), [3, 1]),
+        lambda m, x: m.medfilt2d(x.reshape(4, 6)),
+        lambda m, x: m.order_filter(x, [1, 0, 1], 1),
+        lambda m, x: m.order_filter(x.reshape(4, 6), [[0, 1, 1], [1, 1, 0], [0, 1, 0]], 3),
+    ):
+        value, slope = hoad.jvp(lambda x, f=f: f(signal, x), (X,), (D,))
+        np.testing.assert_array_equal(value, f(ss, X))
+        np.testing.assert_allclose(slope, (f(ss, X + 1e-6 * D) - f(ss, X - 1e-6 * D)) / 2e-6, rtol=1e-8, atol=1e-9)
+
+
+def test_complex_convolutions_of_matrices() -> None:
+    a, b = X.reshape(4, 6) + 0.5j, SOS[:, :3] - 0.25j
+    for f in (signal.convolve2d, signal.correlate2d):
+        value, slope = hoad.jvp(lambda t, f=f: f(a + t * b[0, 0] * 1j, b + t), (0.0,), (1.0,))
+        plain = lambda t, f=f: getattr(ss, f.__name__)(a + t * b[0, 0] * 1j, b + t)  # noqa: E731
+        np.testing.assert_allclose(value, plain(0.0), rtol=1e-13)
+        np.testing.assert_allclose(slope, (plain(1e-3) - plain(-1e-3)) / 2e-3, rtol=1e-9)
 
 
 def test_a_stack_of_signals() -> None:

@@ -313,3 +313,29 @@ def test_several(name: str) -> None:
     jitted = hoad.jit(hoad.grad(hoad.adopt(f)))
     jitted(1.1)
     assert jitted(1.3) == pytest.approx(hoad.grad(formula)(1.3), rel=1e-9)
+
+
+# ---- densities of data ----------------------------------------------------------------------------------------------
+
+
+def test_a_density_of_data_by_a_point_and_a_place() -> None:
+    """A mean of Gaussian densities, of the variance of the data times the square of a factor; beside mpmath."""
+    rest = np.array([0.5, -0.75, 2.0])
+
+    def exact(t: Any) -> Any:
+        points, factor = [t, *map(mp.mpf, rest.tolist())], mp.mpf("0.5")
+        mean = mp.fsum(points) / 4
+        variance = mp.fsum((p - mean) ** 2 for p in points) / 3 * factor**2
+        at = mp.mpf("0.25") + t * t
+        return mp.fsum(mp.exp(-((at - p) ** 2) / (2 * variance)) for p in points) / 4 / mp.sqrt(2 * mp.pi * variance)
+
+    for logarithm in (False, True):
+
+        def f(t: Any, logarithm: bool = logarithm) -> Any:
+            density = stats.gaussian_kde(np.concatenate([np.reshape(t, 1), rest]), 0.5)
+            return (density.logpdf if logarithm else density)(np.reshape(0.25 + t * t, (1, 1)))[0]
+
+        wanted = mp.taylor((lambda t: mp.log(exact(t))) if logarithm else exact, 1.5, HIGHEST)
+        found = hoad.derivatives(hoad.adopt(f), HIGHEST)(1.5)
+        np.testing.assert_allclose(found, [float(c * mp.factorial(k)) for k, c in enumerate(wanted)], rtol=1e-10)
+        assert hoad.grad(hoad.adopt(f))(1.5) == pytest.approx(float(wanted[1]), rel=1e-12)

@@ -1,7 +1,7 @@
 """Derivatives of the ufuncs of `scipy.special`, a file per family: of each ufunc one line, its rule and its series.
 
 The tables are imported when a ufunc of SciPy first meets a traced value; hoad itself does not need SciPy. Where a
-derivative with respect to a parameter (the order of a Bessel function, the shape of a distribution) has no formula, the
+derivative with respect to a parameter (the degrees of freedom of a noncentral distribution) has no formula, the
 rule holds an error in its place, which is raised where it is asked for.
 
 Derivatives are ``k! cₖ`` of the coefficients of a series. Neither makes use of differences; sums of both signs are
@@ -11,6 +11,7 @@ those of the definition.
 from hoad.rules.special import (
     airy,
     bessel,
+    bessel_orders,
     beta,
     distributions,
     elementary,
@@ -27,6 +28,7 @@ from hoad.rules.special import (
 __all__ = [
     "airy",
     "bessel",
+    "bessel_orders",
     "beta",
     "distributions",
     "elementary",

@@ -1,4 +1,4 @@
-"""Bessel and Hankel functions: in the order, by recurrence.
+"""Bessel and Hankel functions by their argument: from one order to the next, by recurrence.
 
 References
 ----------
@@ -17,7 +17,15 @@ import numpy as np
 
 from hoad._core.kernels.ufuncs import compose
 from hoad._numpy.complex import is_complex
+from hoad.rules.from_series import KernelOfAll
 from hoad.rules.registry import primitive, vjp
+from hoad.rules.special.bessel_orders import (
+    bessel_derivative,
+    by_order,
+    coefficients,
+    derivative_series,
+    in_both,
+)
 from hoad.rules.special.define import Coefficients, Kernel, define, integral, sc, unknown
 from hoad.rules.special.hypergeometric import hyp1f1_series
 
@@ -75,7 +83,16 @@ def i1e_series(x: Any, degree: int) -> Coefficients:
 
 
 def ive_series(v: Any, x: Any, degree: int) -> Coefficients:
-    """e⁻ˣ Iᵥ(x) = (x/2)ᵛ / Γ(v + 1) M(v + 1/2, 2v + 1, -2x) for x > 0; of a whole v even or odd, and that of -v."""
+    """From x = 1 on those of the integral; below that e⁻ˣ Iᵥ(x) = (x/2)ᵛ / Γ(v + 1) M(v + 1/2, 2v + 1, -2x) for x > 0.
+
+    Of a whole v it is even or odd, and that of -v.
+    """
+    far = np.greater_equal(x, 1.0)
+    found = coefficients("ive", v, np.where(far, x, 1.0), (0, degree))
+    return [np.where(far, found[0, k], c) for k, c in enumerate(_ive_near(v, np.where(far, 0.5, x), degree))]
+
+
+def _ive_near(v: Any, x: Any, degree: int) -> Coefficients:
     whole, left = np.equal(v, np.rint(v)), np.less(x, 0.0)
     v = np.where(whole, abs(v), v)
     sign = np.where(left, -1.0, 1.0)
@@ -132,10 +149,18 @@ def _whole(n):
 
 define(sc.j0, lambda g, p, x: (-(g * sc.j1(x)),), kernel=of_order(jv_series, 0))
 define(sc.j1, lambda g, p, x: (g * (0.5 * (sc.j0(x) - sc.jv(2.0, x))),), kernel=of_order(jv_series, 1))
-define(sc.jv, lambda g, p, v, x: (_order("jv"), g * (0.5 * (sc.jv(v - 1.0, x) - sc.jv(v + 1.0, x)))), kernel=jv_series)
+define(
+    sc.jv,
+    lambda g, p, v, x: (by_order(g, "jv", v, x), g * (0.5 * (sc.jv(v - 1.0, x) - sc.jv(v + 1.0, x)))),
+    kernel=in_both("jv", jv_series),
+)
 define(sc.y0, lambda g, p, x: (-(g * sc.y1(x)),), kernel=of_order(yv_series, 0))
 define(sc.y1, lambda g, p, x: (g * (0.5 * (sc.y0(x) - sc.yv(2.0, x))),), kernel=of_order(yv_series, 1))
-define(sc.yv, lambda g, p, v, x: (_order("yv"), g * (0.5 * (sc.yv(v - 1.0, x) - sc.yv(v + 1.0, x)))), kernel=yv_series)
+define(
+    sc.yv,
+    lambda g, p, v, x: (by_order(g, "yv", v, x), g * (0.5 * (sc.yv(v - 1.0, x) - sc.yv(v + 1.0, x)))),
+    kernel=in_both("yv", yv_series),
+)
 define(
     sc.yn,
     lambda g, p, n, x: (_order("yn"), g * (0.5 * (sc.yn(_whole(n) - 1, x) - sc.yn(_whole(n) + 1, x)))),
@@ -143,13 +168,17 @@ define(
 )
 define(sc.i0, lambda g, p, x: (g * sc.i1(x),), kernel=of_order(iv_series, 0))
 define(sc.i1, lambda g, p, x: (g * (0.5 * (sc.i0(x) + sc.iv(2.0, x))),), kernel=of_order(iv_series, 1))
-define(sc.iv, lambda g, p, v, x: (_order("iv"), g * (0.5 * (sc.iv(v - 1.0, x) + sc.iv(v + 1.0, x)))), kernel=iv_series)
+define(
+    sc.iv,
+    lambda g, p, v, x: (by_order(g, "iv", v, x), g * (0.5 * (sc.iv(v - 1.0, x) + sc.iv(v + 1.0, x)))),
+    kernel=in_both("iv", iv_series),
+)
 define(sc.k0, lambda g, p, x: (-(g * sc.k1(x)),), kernel=of_order(kv_series, 0))
 define(sc.k1, lambda g, p, x: (-(g * (0.5 * (sc.k0(x) + sc.kv(2.0, x)))),), kernel=of_order(kv_series, 1))
 define(
     sc.kv,
-    lambda g, p, v, x: (_order("kv"), -(g * (0.5 * (sc.kv(v - 1.0, x) + sc.kv(v + 1.0, x))))),
-    kernel=kv_series,
+    lambda g, p, v, x: (by_order(g, "kv", v, x), -(g * (0.5 * (sc.kv(v - 1.0, x) + sc.kv(v + 1.0, x))))),
+    kernel=in_both("kv", kv_series),
 )
 define(
     sc.kn,
@@ -170,6 +199,13 @@ def slope_of_kve_series(v, x, degree, *, n):
     return [math.perm(k + n, n) * found[k + n] for k in range(degree + 1)]
 
 
+def slope_of_kve_in_both(v, x, degree, moving, *, n):
+    """Those in the operands that move."""
+    if moving == (1,):
+        return slope_of_kve_series(v, x, degree, n=n)
+    return derivative_series(v, x, degree, moving, name="kve", by=(0, n))
+
+
 def _i1e(g, p, x):
     """e⁻ˣ I₁(x) = x/2 M(3/2, 3, -2x) for x > 0, and odd."""
     y = -2.0 * np.absolute(x)
@@ -177,19 +213,30 @@ def _i1e(g, p, x):
 
 
 def _ive(g, p, v, x):
-    return _order("ive"), g * (0.5 * (sc.ive(v - 1.0, x) + sc.ive(v + 1.0, x)) - np.sign(x) * p)
+    """From x = 1 on by the integral, since the recurrence cancels there."""
+    far = np.greater_equal(x, 1.0)
+    near = 0.5 * (sc.ive(v - 1.0, x) + sc.ive(v + 1.0, x)) - np.sign(x) * p
+    by_x = np.where(far, bessel_derivative(v, np.where(far, x, 1.0), name="ive", by=(0, 1)), near)
+    return by_order(g, "ive", v, x), g * by_x
 
 
 define(sc.i0e, lambda g, p, x: (-(g * (np.sign(x) * sc.hyp1f1(1.5, 2.0, -2.0 * np.absolute(x)))),), kernel=i0e_series)
 define(sc.i1e, _i1e, kernel=i1e_series)
-define(sc.ive, _ive, kernel=ive_series)
+define(sc.ive, _ive, kernel=in_both("ive", ive_series))
 define(sc.k0e, lambda g, p, x: (g * slope_of_kve(0.0, x, n=1),), kernel=of_order(kve_series, 0))
 define(sc.k1e, lambda g, p, x: (g * slope_of_kve(1.0, x, n=1),), kernel=of_order(kve_series, 1))
-define(sc.kve, lambda g, p, v, x: (_order("kve"), g * slope_of_kve(v, x, n=1)), kernel=kve_series)
+define(
+    sc.kve,
+    lambda g, p, v, x: (by_order(g, "kve", v, x), g * slope_of_kve(v, x, n=1)),
+    kernel=in_both("kve", kve_series),
+)
 define(
     slope_of_kve,
-    lambda g, p, v, x, *, n: (_order("kve"), g * slope_of_kve(v, x, n=n + 1)),
-    kernel=slope_of_kve_series,
+    lambda g, p, v, x, *, n: (
+        g * bessel_derivative(v, x, name="kve", by=(1, n)),
+        g * slope_of_kve(v, x, n=n + 1),
+    ),
+    kernel=KernelOfAll(slope_of_kve_in_both),
 )
 
 
@@ -238,10 +285,11 @@ def _scaled_bessel(name):
         by_x = g * _mean(function, v, x)
         if is_complex(x):
             by_x = by_x + compose(0.0, np.sign(np.imag(x)) * np.real(g * p))
-        return _order(name), by_x
+            return _order(name), by_x
+        return by_order(g, name.replace("e", ""), v, x), by_x
 
     return rule
 
 
-define(sc.jve, _scaled_bessel("jve"), kernel=jv_series)
-define(sc.yve, _scaled_bessel("yve"), kernel=yv_series)
+define(sc.jve, _scaled_bessel("jve"), kernel=in_both("jv", jv_series))
+define(sc.yve, _scaled_bessel("yve"), kernel=in_both("yv", yv_series))

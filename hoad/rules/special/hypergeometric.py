@@ -41,11 +41,6 @@ def hyp0f1_series(v: Any, z: Any, degree: int) -> Coefficients:
     return [sc.hyp0f1(v + k, z) / (sc.poch(v, k) * math.factorial(k)) for k in range(degree + 1)]
 
 
-def hyperu_series(a: Any, b: Any, x: Any, degree: int) -> Coefficients:
-    """Tricomi's function: φ⁽ᵏ⁾ = (-1)ᵏ (a)ₖ U(a + k, b + k, x)."""
-    return [(-1.0) ** k * sc.poch(a, k) / math.factorial(k) * sc.hyperu(a + k, b + k, x) for k in range(degree + 1)]
-
-
 def wright_bessel_series(a: Any, b: Any, x: Any, degree: int) -> Coefficients:
     """Σ xᵏ / (k! Γ(ak + b)): φ⁽ᵏ⁾ is that of b + ka."""
     return [sc.wright_bessel(a, b + k * a, x) / math.factorial(k) for k in range(degree + 1)]
@@ -168,12 +163,23 @@ define(
     by_all("hyp0f1", CONFLUENT_LIMIT, "v", lambda g, v, z: g * (sc.hyp0f1(v + 1.0, z) / v)),
     kernel=in_all(CONFLUENT_LIMIT, hyp0f1_series),
 )
-# SciPy's values of U have 8 digits in places, as for x of 5 to 10, and so have their derivatives by x
-define(
-    sc.hyperu,
-    by_all("hyperu", TRICOMI, "a, b", lambda g, a, b, x: -(g * (a * sc.hyperu(a + 1.0, b + 1.0, x)))),
-    kernel=in_all(TRICOMI, hyperu_series),
-)
+
+
+def _hyperu(g, a, b, x):
+    """-a U(a + 1, b + 1, x): of the kernel, since SciPy's values have 6 digits in places, as for x of 5 to 10."""
+    right = np.greater(x, 0.0)
+    by_x = partial(a, b, np.where(right, x, 1.0), kind=TRICOMI, by=(0, 0, 1))
+    return g * np.where(right, by_x, -(a * sc.hyperu(a + 1.0, b + 1.0, x)))
+
+
+def hyperu_series(a: Any, b: Any, x: Any, degree: int) -> Coefficients:
+    """Tricomi's function, from the first coefficient on by the kernel, but at x = 0."""
+    found = partial_series(a, b, x, degree, (2,), kind=TRICOMI, by=(0, 0, 0))
+    edge = [(-1.0) ** k * sc.poch(a, k) / math.factorial(k) * sc.hyperu(a + k, b + k, x) for k in range(degree + 1)]
+    return [edge[0], *(np.where(np.greater(x, 0.0), c, e) for c, e in zip(found[1:], edge[1:], strict=True))]
+
+
+define(sc.hyperu, by_all("hyperu", TRICOMI, "a, b", _hyperu), kernel=in_all(TRICOMI, hyperu_series))
 define(
     sc.wright_bessel,
     lambda g, p, a, b, x: (*2 * (unknown("wright_bessel", "a, b"),), g * sc.wright_bessel(a, a + b, x)),
