@@ -17,6 +17,7 @@ from hoad._core.base.where import here
 from hoad._core.graph.tape import intern_aval
 from hoad._core.ops.plan import contiguous_strides
 from hoad._core.trace.calls import apply_assembly, apply_primitive
+from hoad._core.trace.memory_order import is_in_order, order_for, with_order, with_unknown_order
 from hoad._numpy.complex import conjugate
 from hoad._numpy.products import matmul
 from hoad._numpy.reductions import sum
@@ -239,7 +240,23 @@ def einsum(
     made = _arranged(made, subscripts, [s for s in output if s in subscripts])
     if missing:  # of length 1, or an ellipsis of nothing
         made = reshape(made, tuple(1 if s in missing else sizes[s] for s in output))
-    return np.not_equal(made, 0) if kind.kind == "b" else made
+    made = np.not_equal(made, 0) if kind.kind == "b" else made
+    if len(output) > 1 and tuple(made.shape).count(1) < len(output) - 1:
+        if not all(is_in_order(x) for x in parts):
+            return with_unknown_order(made)
+        shapes = tuple(tuple(min(n, 2) for n in x.shape) for x in parts)
+        return with_order(made, _order_in_memory(tuple(inputs), output, shapes))
+    return made
+
+
+@functools.lru_cache(maxsize=256)
+def _order_in_memory(inputs: tuple[Subscripts, ...], output: Subscripts, shapes: tuple[tuple[int, ...], ...]) -> Any:
+    """How NumPy lays out the result: asked of a product of small arrays."""
+    letters = {s: k for k, s in enumerate(dict.fromkeys(s for subscripts in inputs for s in subscripts))}
+    pairs = zip(shapes, inputs, strict=True)
+    of_each = [y for n, subscripts in pairs for y in (np.zeros(n), [letters[s] for s in subscripts])]
+    product: Any = np.einsum
+    return order_for(product(*of_each, [letters[s] for s in output if s in letters]), "K")
 
 
 # ---- tensor products ------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from hoad._numpy.rearranging import flip
 from hoad._numpy.reductions import sum
 from hoad._numpy.registry import as_traced, implements
 from hoad._numpy.sequences import convolve
-from hoad._numpy.shape import reshape
+from hoad._numpy.shape import copy, reshape
 from hoad.errors import ShapeError
 
 
@@ -49,7 +49,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     if count < 0:
         raise ValueError(f"np.vander needs a number of columns, not {count}")
     powers = reshape(x, (x.shape[0], 1)) ** np.arange(count)
-    return powers if increasing else flip(powers, 1)
+    return powers if increasing else copy(flip(powers, 1))
 
 
 # ---- arithmetic -----------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from hoad._core.ops.plan import broadcast_shapes
+from hoad._core.trace.memory_order import is_in_doubt, with_unknown_order
 from hoad._core.trace.traced import FUNCTIONS, Array
 from hoad._core.trace.views import copy_of, is_part, is_settled, places, seen, shadow, view_of
 from hoad._numpy.contractions import normal_subscripts
@@ -84,7 +85,8 @@ def _einsum(value: Implementation) -> Implementation:
 
     def implementation(*operands: Any, **options: Any) -> Any:
         if len(operands) > 3 or (len(operands) == 3 and isinstance(operands[0], str)):  # of several arrays
-            return value(*operands, **options)
+            found = value(*operands, **options)
+            return with_unknown_order(found) if options.get("optimize") else found  # as np.tensordot and views give it
         inputs, output, parts = normal_subscripts(operands)
         if len(parts) > 1 or not set(inputs[0]) <= set(output) or not isinstance(parts[0], Array):
             return value(*operands, **options)
@@ -111,7 +113,7 @@ def transpose_method(x: Any, *axes: Any) -> Any:
 
 def in_turn(x: Any) -> Any:
     """The items in turn, as a view in one dimension: of places that no strides give, if need be."""
-    if is_part(x) or _raveled(shadow(x)) is None:
+    if is_part(x) or is_in_doubt(x) or _raveled(shadow(x)) is None:
         return view_of(x, places(x).reshape(-1))
     return FUNCTIONS[np.ravel](x)
 
@@ -152,7 +154,8 @@ def _table() -> list[tuple[Any, Implementation, str | None, str | None]]:
 
 def _declare_views() -> None:
     for function, look, method, sealed in _table():
-        view = seen(value := FUNCTIONS[function], look, sealed, in_turn=function in IN_TURN)
+        by_order = function in (np.reshape, np.ravel)
+        view = seen(value := FUNCTIONS[function], look, sealed, in_turn=function in IN_TURN, by_order=by_order)
         implements(function, method=method)(_apart(view, value) if function is np.ravel else view)
     for function in (np.atleast_1d, np.atleast_2d, np.atleast_3d):
         implements(function)(_of_each(FUNCTIONS[function], function))

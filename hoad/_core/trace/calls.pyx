@@ -17,6 +17,7 @@ from hoad._core.graph.tape cimport (
 from hoad._core.trace.traced cimport (
     NO_AXES, OF_PYTHON, Array, Scalar, called, connect, plain_value, push_scalar, representing, wrap,
 )
+from hoad._core.trace.memory_order cimport doubt_order, keep_order
 from hoad._core.base.where cimport here, name_of
 
 cdef dict FUNCTIONS
@@ -66,10 +67,12 @@ cdef object record_call_in(Graph graph, Primitive primitive, object params, tupl
         values = as_loop_operands(graph, primitive, values)
     for i in range(count):
         operands[i] = operand_of(graph, values[i])
+    made = record(graph, primitive, params, operands, count)
     if is_power(graph, primitive.op, operands):
-        return smoothed(record(graph, primitive, params, operands, count), primitive.op, values[0],
-                        values[1] if count == 2 else None)
-    return record(graph, primitive, params, operands, count)
+        made = smoothed(made, primitive.op, values[0], values[1] if count == 2 else None)
+    if primitive.kind == K_UFUNC and type(made) is not Scalar:
+        keep_order(made, values)
+    return made
 
 
 cdef inline bint is_power(Graph graph, uint16_t op, const int32_t* operands) noexcept:
@@ -202,21 +205,35 @@ cdef object array_ufunc(object ufunc, str method, tuple inputs, dict kwargs):
                 return ufunc(*[boxed(y) for y in inputs])
             return record_call(primitive, None, inputs)
         if ufunc is matmul and not kwargs and is_float64_array(inputs[0]) and is_float64_array(inputs[1]):
-            return record_call(primitive_of(OP_MATMUL), None, inputs)
+            return product(record_call(primitive_of(OP_MATMUL), None, inputs), inputs)
         implementation = FUNCTIONS.get(ufunc)
         if implementation is not None:
-            return implementation(*inputs, **plain_keywords(ufunc, kwargs) if kwargs else kwargs)
+            made = implementation(*inputs, **plain_keywords(ufunc, kwargs) if kwargs else kwargs)
+            if ufunc.signature is not None:
+                return product(made, inputs)
+            keep_order(made, inputs)
+            return made
         if ufunc_primitive(ufunc) is not None:      # of a library whose table of rules is known from now on
             return array_ufunc(ufunc, method, inputs, kwargs)
     elif method == "at":
         return METHODS["__at__"](ufunc, *inputs)
     elif method == "reduce" and ufunc in REDUCTIONS:
-        return REDUCTIONS[ufunc](*inputs, **kwargs)
+        made = REDUCTIONS[ufunc](*inputs, **kwargs)
+        doubt_order(made, inputs)
+        return made
     else:
         found = METHODS["__ufunc_method__"](ufunc, method, inputs, kwargs)
         if found is not NotImplemented:
+            doubt_order(found, inputs)
             return found
     raise no_rule(name_of(ufunc), graph_among(inputs), "" if method == "__call__" else method)
+
+
+cdef object product(object made, tuple inputs):
+    """What a generalised ufunc gives: NumPy makes matrices as in C, but stacks of them in any order."""
+    if type(made) is tuple or type(made) is Array and aval_of((<Array>made).aval).ndim > 2:
+        doubt_order(made, inputs)
+    return made
 
 
 cdef bint gives_out(object out):
@@ -292,4 +309,4 @@ cdef object array_function(object owner, object function, tuple args, dict kwarg
     raise no_rule(name_of(function), graph_among((owner,)))
 
 
-connect(record_call, array_ufunc, array_function)
+connect(record_call, array_ufunc, array_function, keep_order, doubt_order)

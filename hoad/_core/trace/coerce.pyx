@@ -13,7 +13,10 @@ from hoad._core.graph.tape cimport (
     AVAL_BOOL, AVAL_FLOAT, F_BOOL, F_VALUED, OP_IDENTITY, OP_INPUT, AbstractValue, aval_number, aval_of,
     in_native_order, is_plain_float64, operand_aval, uint8_t, uint16_t,
 )
-from hoad._core.trace.traced cimport Array, Scalar, Traced, buffer_of, new_array, node_now, represented, wrap
+from hoad._core.trace.memory_order cimport is_in_order
+from hoad._core.trace.traced cimport (
+    DOUBT, Array, Scalar, Traced, buffer_of, new_array, node_now, represented, wrap,
+)
 from hoad._core.base.where cimport here
 
 cdef dict METHODS
@@ -194,7 +197,7 @@ cdef tuple loop_dtypes(Primitive primitive, list kinds):
         raise
 
 
-cdef object argument(Graph graph, int32_t node, uint8_t represents, bint stays_array=False):
+cdef object argument(Graph graph, int32_t node, uint8_t represents, bint stays_array=False, bint in_order=True):
     """The traced value of an input. It is the caller's array, so that nothing is written to it.
 
     An array of float64 and no dimensions stays one, whose copies can be written to, unlike a number's.
@@ -203,6 +206,7 @@ cdef object argument(Graph graph, int32_t node, uint8_t represents, bint stays_a
     (<Traced>traced).represents = represents
     if type(traced) is Array:
         (<Array>traced).sealed = unchanged(graph)
+        (<Array>traced).order = None if in_order else DOUBT
         buffer_of(traced)
     return traced
 
@@ -220,7 +224,8 @@ def as_argument(value, str function=None):
     """A traced value as an argument of a function, to which nothing is written."""
     if type(value) is not Array:
         return value
-    cdef object made = argument((<Array>value).graph, operand_of((<Array>value).graph, value), represented(value))
+    cdef object made = argument((<Array>value).graph, operand_of((<Array>value).graph, value), represented(value),
+                                False, is_in_order(value))
     if function is not None:
         (<Array>made).sealed = f"an argument of {function} is never changed"
     return made
@@ -230,6 +235,7 @@ def new_input(Graph graph, object value, bint nested=False):
     """A fresh input of `graph` (an identity node when a derivative begins inside another recording)."""
     cdef int32_t aval, node, operand
     cdef bint stays_array = False
+    cdef bint in_order = is_in_order(value)
     cdef uint16_t op = OP_IDENTITY if nested else OP_INPUT
     cdef uint8_t represents = represented(value)
     if nested:
@@ -242,7 +248,7 @@ def new_input(Graph graph, object value, bint nested=False):
         value = graph.value_of(operand)
         if value is not None:
             graph.set_object(node, value)
-        return argument(graph, node, represents)
+        return argument(graph, node, represents, False, in_order)
     if isinstance(value, Traced):
         check_same(graph, (<Traced>value).graph)
     if isinstance(value, AbstractValue):
@@ -259,4 +265,4 @@ def new_input(Graph graph, object value, bint nested=False):
         node = graph.push(op, F_BOOL if aval == AVAL_BOOL else 0, 0, 0, NAN)
     if not isinstance(value, AbstractValue):
         graph.set_object(node, value if aval > AVAL_BOOL else value[()])
-    return argument(graph, node, represents, stays_array and aval == AVAL_FLOAT)
+    return argument(graph, node, represents, stays_array and aval == AVAL_FLOAT, in_order)

@@ -12,6 +12,7 @@ METHODS: Final[dict[str, Callable[..., Any]]]
 REDUCTIONS: Final[dict[np.ufunc, Callable[..., Any]]]
 PYTHON_NUMBER: Final[int]
 BOXING: Final[set[Any]]
+KEEPING_ORDER: Final[set[Any]]
 ANSWERING: Final[set[Any]]
 
 class Traced:

@@ -31,7 +31,7 @@ from hoad._core.graph.roots cimport DEEPEST, are_roots, has_root, may_be_root, s
 from hoad._core.graph.tape cimport (
     AVAL_BOOL, F_BOOL, F_VALUED, OP_ABSOLUTE, OP_ADD, OP_CEIL, OP_DIVIDE, OP_EQUAL, OP_FLOOR, OP_FLOOR_DIVIDE,
     OP_GREATER, OP_GREATER_EQUAL, OP_ITEM, OP_LESS, OP_LESS_EQUAL, OP_LOGICAL_AND, OP_LOGICAL_NOT, OP_LOGICAL_OR,
-    OP_LOGICAL_XOR, OP_MULTIPLY, OP_NEGATIVE, OP_NOT_EQUAL, OP_POWER, OP_REMAINDER, OP_SUBTRACT, OP_TRUNC,
+    OP_LOGICAL_XOR, OP_MULTIPLY, OP_NEGATIVE, OP_NOT_EQUAL, OP_POWER, OP_REMAINDER, OP_SUBTRACT, OP_TRANSPOSE, OP_TRUNC,
     AbstractValue, Slot, aval_of, hold_aval, operand_aval, push_valued, release_aval,
 )
 from hoad._core.base.frame_globals import adopts, meets_kept
@@ -39,6 +39,8 @@ from hoad._core.graph.inspect import depends_on_inputs
 
 from hoad._core.base.where cimport here
 
+# The order in memory of an array that NumPy lays out in a way that nobody has asked for.
+cdef object DOUBT = Ellipsis
 cdef object EQUAL = np.equal, NOT_EQUAL = np.not_equal
 cdef dict ADVICE
 
@@ -67,6 +69,7 @@ MAKERS = {}         # NumPy function with like= -> implementation, which is give
 REDUCTIONS = {}     # ufunc -> implementation of its `reduce`
 PYTHON_NUMBER = <int>OF_PYTHON      # what a traced number represents, for `representing`
 BOXING = set()      # NumPy functions that give arrays of no dimensions, where others give numbers
+KEEPING_ORDER = set()   # implementations that say in which order in memory their results lie
 ANSWERING = set()   # NumPy functions that give booleans of Python
 
 cdef tuple IN_MEMORY = ("base", "flags", "strides")
@@ -75,6 +78,8 @@ cdef tuple IN_MEMORY = ("base", "flags", "strides")
 cdef RecordCall record_call = NULL
 cdef CallUfunc array_ufunc = NULL
 cdef CallFunction array_function = NULL
+cdef NoteOrder doubt_order = NULL
+cdef NoteOrder keep_order = NULL
 
 # What `hoad._core.trace.views`, which knows how to record, puts in.
 cdef Refresh refresh = NULL
@@ -88,6 +93,7 @@ cdef object BOOL = np.dtype(np.bool_)
 # A tuple by name, not in the call of isinstance: Cython looks at the items of a display one by one, and drops what is
 # raised meanwhile. An abstract class is asked in Python, where an interrupt may come.
 cdef tuple TRUTHS = (bool, np.bool_)
+cdef tuple SEQUENCES = (tuple, list)
 cdef tuple OPERANDS = (Scalar, Array, float, int, np.ndarray, np.generic, list, tuple, complex, numbers.Number)
 
 
@@ -553,9 +559,22 @@ cdef int check_own(Array x) except -1:
 cdef Buffer buffer_of(Array x):
     """The buffer of `x`, made now if it has none."""
     if x.buffer is None:
-        x.buffer = Buffer(x.graph, x.node, x.aval)
+        if type(x.order) is tuple:
+            lie_in_order(x)
+        else:
+            x.buffer = Buffer(x.graph, x.node, x.aval)
+            x.buffer.in_doubt = x.order is DOUBT
         x.buffer.made_at = x.made_at
     return x.buffer
+
+
+cdef int lie_in_order(Array x) except -1:
+    """Make x a view of a root that holds its items in the order in which NumPy's array has them in memory."""
+    cdef tuple order = x.order
+    cdef Array root = record_call(primitive_of(OP_TRANSPOSE), (order,), (x,))
+    x.buffer = Buffer(root.graph, root.node, root.aval)
+    x.view = x.buffer.shadow_of_root().transpose(np.argsort(order))
+    return 0
 
 
 cdef object in_place(Array x, object result, str symbol):
@@ -631,7 +650,9 @@ cdef class Array(Traced):
 
     def __pos__(self):
         check_usable(self.graph)
-        return representing(wrap(self.graph, node_now(self)), self.represents & OF_PYTHON)
+        made = representing(wrap(self.graph, node_now(self)), self.represents & OF_PYTHON)
+        keep_order(made, (self,))
+        return made
 
     def __abs__(self):
         return representing(record_call(primitive_of(OP_ABSOLUTE), None, (self,)), self.represents & OF_PYTHON)
@@ -724,11 +745,13 @@ cdef class Array(Traced):
 
     def __setitem__(self, index, value):
         cdef AbstractValue aval = aval_of(self.aval)
+        cdef Buffer buffer
         cdef int64_t at
         if type(index) is int and type(value) is Array and (<Array>value).buffer is not None and (
                 (<Array>value).buffer is self.buffer and (<Array>value).taken < self.buffer.version):
             check_swap()
         if (self.sealed is None and aval.is_float64 and self.part is None
+                and (self.buffer is None or self.buffer.sealed is None)
                 and (type(value) is Scalar or type(value) is float)):
             at = item_number(aval, index)
             if at >= 0:
@@ -739,7 +762,8 @@ cdef class Array(Traced):
                     check_alive(self.graph, (<Scalar>value).node)
                     if (<Scalar>value).truth:
                         value = value * 1.0
-                buffer_of(self).put_one(root_place(self, at), value)
+                buffer = buffer_of(self)        # which may give it a place in a root
+                buffer.put_one(root_place(self, at), value)
                 return
         METHODS["__setitem__"](self, index, value)
 
@@ -931,7 +955,11 @@ cdef object called(object implementation, tuple args, dict kwargs):
         k = METHODS["__out_position__"](implementation)
     if kwargs.get("out") is not None or (0 <= k < len(args) and args[k] is not None):
         return METHODS["__into__"](implementation, args, kwargs)
-    return implementation(*args, **kwargs)
+    cdef object made = implementation(*args, **kwargs)
+    if (type(made) is Array and (<Array>made).buffer is None and aval_of((<Array>made).aval).ndim > 1
+            or isinstance(made, SEQUENCES)) and implementation not in KEEPING_ORDER:
+        doubt_order(made, (args, tuple(kwargs.values())))
+    return made
 
 
 cdef object method(object owner, str name):
@@ -1084,9 +1112,11 @@ cdef void connect_writes(Refresh fresh, ReadItem item, Overwrite over) noexcept:
     overwrite = over
 
 
-cdef void connect(RecordCall record, CallUfunc ufunc, CallFunction function) noexcept:
+cdef void connect(RecordCall record, CallUfunc ufunc, CallFunction function, NoteOrder keep, NoteOrder doubt) noexcept:
     """Say how calls are recorded."""
-    global record_call, array_ufunc, array_function
+    global record_call, array_ufunc, array_function, keep_order, doubt_order
+    keep_order = keep
+    doubt_order = doubt
     record_call = record
     array_ufunc = ufunc
     array_function = function

@@ -41,6 +41,11 @@ cnp.import_array()
 cdef type ndarray = np.ndarray
 cdef tuple SEQUENCES = (list, tuple, np.ndarray)
 
+cdef str UNKNOWN_VIEW = (
+    "whether NumPy gives a view or a copy here depends on the order of the items in memory, which is not known of this "
+    "array, so that nothing is written to it any more"
+)
+
 cdef enum:
     OFTEN = 4       # times as much: when a value is taken apart first
 
@@ -116,26 +121,47 @@ cdef Array seen_at(Array x, cnp.ndarray view, str part, object dtype, object val
     return made
 
 
-def seen(value, look, str sealed=None, bint in_turn=False):
+def seen(value, look, str sealed=None, bint in_turn=False, bint by_order=False):
     """The implementation `value` as one that gives views: `look` makes them of a shadow, None where NumPy copies.
 
-    What a view that has its items in turn holds is told by the view alone, and cheaper.
+    What a view that has its items in turn holds is told by the view alone, and cheaper. `by_order` says that the order
+    of the items in memory decides between view and copy.
     """
 
     def implementation(x, *args, **kwargs):
         if type(x) is not Array:
             return value(x, *args, **kwargs)
+        if by_order and buffer_of(x).in_doubt and aval_of((<Array>x).aval).ndim > 1 and not kwargs.get("copy"):
+            return in_doubt(x, value(x, *args, **kwargs))
         found = value(x, *args, **kwargs) if not in_turn and is_settled(x) else None
         view = look(shadow(x), *args, **kwargs)
         if type(view) is ndarray:
             return view_of(x, view, found, sealed)
         if view is None:
             found = value(x, *args, **kwargs) if found is None else found
-            return copy_of(found) if type(found) is Array else found
+            return reshaped_copy(found) if type(found) is Array else found
         return type(view)([view_of(x, part, None if found is None else found[k], sealed)
                            for k, part in enumerate(view)])
 
     return implementation
+
+
+cdef object in_doubt(Array x, object found):
+    """What may be a view of x or a copy: nothing is written to either from now on."""
+    if type(found) is not Array or aval_of((<Array>found).aval).size < 2:
+        return found
+    found = copy_of(found)
+    x.buffer.sealed = UNKNOWN_VIEW
+    buffer_of(found).sealed = UNKNOWN_VIEW
+    return found
+
+
+cdef Array reshaped_copy(Array found):
+    """A copy that lies in memory as what was found."""
+    cdef Array made = copy_of(found)
+    if found.buffer is None:
+        made.order = found.order
+    return made
 
 
 cdef Array as_array(object x):
@@ -408,8 +434,9 @@ cdef object reshaped(object value, tuple shape):
 def check_writable(Array x):
     """Raise unless `x` may be written to here."""
     check_usable(x.graph)
-    if x.sealed is not None:
-        raise TracedValueError(f"{x.sealed} ({here()}). Copy it before, as x = x.copy() does, and change the copy.")
+    if x.sealed is not None or (x.buffer is not None and x.buffer.sealed is not None):
+        reason = x.buffer.sealed if x.sealed is None else x.sealed
+        raise TracedValueError(f"{reason} ({here()}). Copy it before, as x = x.copy() does, and change the copy.")
     check_own(x)
 
 
