@@ -10,7 +10,7 @@ import numpy as np
 
 from hoad._core.base.where import here
 from hoad._core.graph.tape import intern_aval
-from hoad._core.trace.calls import apply_assembly, apply_primitive
+from hoad._core.trace.calls import apply_assembly, apply_primitive, joined, stacked
 from hoad._core.trace.coerce import check_class, holds_traced
 from hoad._core.trace.memory_order import order_for, with_order
 from hoad._core.trace.traced import BOXING, MAKERS, METHODS, Array, Scalar, is_traced
@@ -80,6 +80,8 @@ def _converted(copies: bool) -> Callable[..., Any]:
 def concatenate(
     arrays: Sequence[Any], /, axis: int | None = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
 ) -> Any:
+    if dtype is None and type(arrays) is list and type(axis) is int and (found := joined(arrays, axis)) is not None:
+        return found
     only_defaults("concatenate", out=out)
     parts = [as_traced(x) for x in (arrays if isinstance(arrays, (tuple, list)) else list(arrays))]
     if axis is None:
@@ -104,6 +106,8 @@ def concatenate(
 def stack(
     arrays: Sequence[Any], axis: int = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
 ) -> Any:
+    if dtype is None and type(arrays) is list and type(axis) is int and (found := stacked(arrays, axis)) is not None:
+        return found
     only_defaults("stack", out=out)
     parts = [as_traced(x) for x in arrays]
     if any(x.shape != parts[0].shape for x in parts):

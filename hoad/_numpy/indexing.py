@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.kernels import ufuncs
 from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.errors import not_writable
@@ -196,7 +195,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
         condition = np.not_equal(condition, 0)
     if not (is_traced(condition) or is_traced(x) or is_traced(y)):
         return np.where(condition, *[v if _is_weak(v) else as_traced(v) for v in (x, y)])
-    return ufuncs.select(condition, x if _is_weak(x) else as_traced(x), y)
+    return apply_primitive(prim.SELECT, None, condition, x if _is_weak(x) else as_traced(x), y)
 
 
 def _is_weak(x: Any) -> bool:

@@ -15,8 +15,8 @@ from numpy.lib.stride_tricks import sliding_window_view
 from hoad._core.ops.plan import broadcast_shapes
 from hoad._core.trace.memory_order import is_in_doubt, with_unknown_order
 from hoad._core.trace.traced import FUNCTIONS, Array
-from hoad._core.trace.views import copy_of, is_part, is_settled, places, seen, shadow, view_of
-from hoad._numpy.contractions import normal_subscripts
+from hoad._core.trace.views import copy_of, is_part, is_settled, places, reshaped_in_turn, seen, shadow, view_of
+from hoad._numpy.contractions import matrix_product, normal_subscripts
 from hoad._numpy.registry import as_array, implements
 
 Implementation = Callable[..., Any]
@@ -80,11 +80,26 @@ def broadcast_arrays(*arrays: Any, subok: bool = False) -> tuple[Any, ...]:
     return tuple(x if x.shape == shape else FUNCTIONS[np.broadcast_to](x, shape) for x in parts)
 
 
+def _reshape(general: Implementation, value: Implementation) -> Implementation:
+    """The common case of a view is found sooner."""
+
+    def implementation(x: Any, /, shape: Any = None, order: str = "C", **options: Any) -> Any:
+        if type(x) is Array and order == "C" and options.get("copy") is None:
+            found = reshaped_in_turn(x, (shape,) if type(shape) is int else shape)
+            if found is not None:
+                return found
+        return general(x, shape, order, **options)
+
+    return implementation
+
+
 def _einsum(value: Implementation) -> Implementation:
     """A transposed array, or one of its diagonals, is a view in einsum too."""
 
     def implementation(*operands: Any, **options: Any) -> Any:
         if len(operands) > 3 or (len(operands) == 3 and isinstance(operands[0], str)):  # of several arrays
+            if not options and (product := matrix_product(operands)) is not None:
+                return product
             found = value(*operands, **options)
             return with_unknown_order(found) if options.get("optimize") else found  # as np.tensordot and views give it
         inputs, output, parts = normal_subscripts(operands)
@@ -101,7 +116,10 @@ def _einsum(value: Implementation) -> Implementation:
 
 @implements(method="reshape")
 def reshape_method(x: Any, *shape: Any, order: str = "C", copy: bool | None = None) -> Any:
-    return FUNCTIONS[np.reshape](x, shape[0] if len(shape) == 1 else shape, order, copy=copy)
+    given = shape[0] if len(shape) == 1 and type(shape[0]) is not int else shape
+    if type(x) is Array and order == "C" and copy is None and (found := reshaped_in_turn(x, given)) is not None:
+        return found
+    return FUNCTIONS[np.reshape](x, given, order, copy=copy)
 
 
 @implements(method="transpose")
@@ -152,11 +170,18 @@ def _table() -> list[tuple[Any, Implementation, str | None, str | None]]:
     return table
 
 
+# What is decided before an array is looked at.
+OTHERWISE: dict[Any, Callable[[Implementation, Implementation], Implementation]] = {
+    np.ravel: _apart,
+    np.reshape: _reshape,
+}
+
+
 def _declare_views() -> None:
     for function, look, method, sealed in _table():
         by_order = function in (np.reshape, np.ravel)
         view = seen(value := FUNCTIONS[function], look, sealed, in_turn=function in IN_TURN, by_order=by_order)
-        implements(function, method=method)(_apart(view, value) if function is np.ravel else view)
+        implements(function, method=method)(OTHERWISE[function](view, value) if function in OTHERWISE else view)
     for function in (np.atleast_1d, np.atleast_2d, np.atleast_3d):
         implements(function)(_of_each(FUNCTIONS[function], function))
     implements(np.einsum)(_einsum(FUNCTIONS[np.einsum]))

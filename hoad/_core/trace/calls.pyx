@@ -10,9 +10,9 @@ from hoad._core.graph.primitive cimport INFO, K_UFUNC, UFUNCS, Signature, primit
 from hoad._core.trace.errors cimport check_alive, check_usable, no_rule
 from hoad._core.graph.roots cimport DEEPEST, are_roots, has_root, may_be_root, smoothed
 from hoad._core.graph.tape cimport (
-    AVAL_BOOL, OP_ASSEMBLE, OP_FLOAT_POWER, OP_LOGICAL_AND, OP_LOGICAL_NOT, OP_LOGICAL_OR, OP_LOGICAL_XOR, OP_MASK,
-    OP_MATMUL, OP_MULTIPLY, OP_POWER, OP_RESULT, OP_SQUARE, OP_STOP, AbstractValue, Graph, aval_of, int32_t,
-    is_plain_float64, operand_aval, uint16_t,
+    AVAL_BOOL, OP_ASSEMBLE, OP_CONCATENATE, OP_FLOAT_POWER, OP_GATHER, OP_LOGICAL_AND, OP_LOGICAL_NOT, OP_LOGICAL_OR,
+    OP_LOGICAL_XOR, OP_MASK, OP_MATMUL, OP_MULTIPLY, OP_POWER, OP_RESHAPE, OP_RESULT, OP_SQUARE, OP_STOP,
+    AbstractValue, Graph, aval_of, int32_t, is_plain_float64, operand_aval, uint16_t,
 )
 from hoad._core.trace.traced cimport (
     NO_AXES, OF_PYTHON, Array, Scalar, called, connect, plain_value, push_scalar, representing, wrap,
@@ -146,6 +146,69 @@ cdef int32_t push_result(Graph graph, Signature sig, int32_t node, int32_t which
 def apply_primitive(Primitive primitive, object params, *values):
     """Record `primitive` on these values, at least one of them traced."""
     return record_call(primitive, params, values)
+
+
+cdef object record_on(Graph graph, int op, object params, int32_t operand):
+    """Record an operation on one operand of a running graph."""
+    return record(graph, primitive_of(op), params, &operand, 1)
+
+
+cdef object record_gather(Graph graph, int32_t operand, cnp.ndarray places):
+    """Record what an operand holds at plain places, which must not change any more."""
+    cdef int32_t operands[2]
+    operands[0] = operand
+    operands[1] = graph.const_object(places if cnp.PyArray_IS_C_CONTIGUOUS(places) else np.ascontiguousarray(places))
+    return record(graph, primitive_of(OP_GATHER), None, operands, 2)
+
+
+cdef bint are_alike(object arrays, int axis) except -1:
+    """Whether these are traced arrays of float64, and of one shape but for the lengths along an axis."""
+    cdef AbstractValue first, aval
+    cdef tuple shape, other
+    cdef int d
+    if not arrays or type(arrays[0]) is not Array:
+        return False
+    first = aval_of((<Array>arrays[0]).aval)
+    shape = first.shape
+    if not first.is_float64 or first.ndim == 0 or axis >= first.ndim:
+        return False
+    for x in arrays:
+        if type(x) is not Array:
+            return False
+        aval = aval_of((<Array>x).aval)
+        if aval is first:
+            continue
+        if not aval.is_float64 or aval.ndim != first.ndim:
+            return False
+        other = aval.shape
+        for d in range(first.ndim):
+            if d != axis and shape[d] != other[d]:
+                return False
+    return True
+
+
+def joined(arrays, int axis):
+    """What np.concatenate gives of traced arrays that are alike; None for all others."""
+    if axis < 0 or not are_alike(arrays, axis):
+        return None
+    return record_call(primitive_of(OP_CONCATENATE), (axis,), tuple(arrays))
+
+
+def stacked(arrays, int axis):
+    """What np.stack gives along an axis but the last of traced arrays of one shape; None for all others.
+
+    They are joined along the axis before which the new one stands, and then taken apart: two nodes for any number.
+    """
+    cdef tuple shape
+    if axis < 0 or not are_alike(arrays, axis):
+        return None
+    for x in arrays:
+        if (<Array>x).aval != (<Array>arrays[0]).aval:
+            return None
+    shape = aval_of((<Array>arrays[0]).aval).shape
+    made = record_call(primitive_of(OP_CONCATENATE), (axis,), tuple(arrays))
+    shape = (*shape[:axis], len(arrays), *shape[axis:])
+    return record_on((<Array>made).graph, OP_RESHAPE, (shape,), (<Array>made).node)
 
 
 def record_known(Graph graph, Primitive primitive, object params, list operands, list values):

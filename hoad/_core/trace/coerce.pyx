@@ -10,7 +10,7 @@ cimport numpy as cnp
 
 from hoad._core.trace.errors cimport check_alive, check_same, is_alone, is_for_jit
 from hoad._core.graph.tape cimport (
-    AVAL_BOOL, AVAL_FLOAT, F_BOOL, F_VALUED, OP_IDENTITY, OP_INPUT, AbstractValue, aval_number, aval_of,
+    AVAL_BOOL, AVAL_FLOAT, F_BOOL, F_VALUED, OP_IDENTITY, OP_INPUT, OP_SELECT, AbstractValue, aval_number, aval_of,
     in_native_order, is_plain_float64, operand_aval, uint8_t, uint16_t,
 )
 from hoad._core.trace.memory_order cimport is_in_order
@@ -48,7 +48,7 @@ cdef int32_t operand_of(Graph graph, object x) except? -1:
         return node_now(array)
     if type(x) is float:
         return graph.const_float(<double>x)
-    if type(x) is ndarray and is_plain_float64(<cnp.ndarray>x):
+    if type(x) is ndarray and holds_numbers(<cnp.ndarray>x):
         return graph.capture(x)
     if isinstance(x, TRUTHS):
         return graph.const_bool(<bint>x)
@@ -153,6 +153,8 @@ cdef tuple as_loop_operands(Graph graph, Primitive primitive, tuple values):
             kinds.append(type(x))
         elif type(x) is ndarray and is_plain_float64(<cnp.ndarray>x):
             kinds.append(FLOAT64)
+        elif type(x) is ndarray and holds_numbers(<cnp.ndarray>x):
+            kinds.append((<cnp.ndarray>x).dtype)
         elif isinstance(x, np.ndarray) and x.dtype != object:
             kinds.append(as_numbers(x).dtype)
         elif isinstance(x, SEQUENCES) and holds_traced(x):
@@ -164,7 +166,8 @@ cdef tuple as_loop_operands(Graph graph, Primitive primitive, tuple values):
         else:
             x = as_numbers(x)
             kinds.append(x.dtype)
-        if kinds[-1] is not FLOAT64 and kinds[-1] is not float:
+        if kinds[-1] is not FLOAT64 and kinds[-1] is not float and not (
+                primitive.op == OP_SELECT and kinds[-1] is BOOL and len(kinds) == 1):
             uniform = False
         cast.append(x)
     if uniform:
@@ -176,12 +179,20 @@ cdef tuple as_loop_operands(Graph graph, Primitive primitive, tuple values):
         LOOP_DTYPES[key] = loop
     for i, dtype in enumerate(loop):
         x = cast[i]
+        if kinds[i] is dtype or kinds[i] == dtype:
+            continue
         if isinstance(x, Traced):
-            if kinds[i] != dtype:
-                cast[i] = METHODS["astype"](x, dtype)
-        elif kinds[i] != dtype:
+            cast[i] = METHODS["astype"](x, dtype)
+        elif dtype is FLOAT64 and (type(x) is int or type(x) is float):
+            cast[i] = float(x)
+        else:
             cast[i] = np.asarray(x, dtype=dtype)
     return tuple(cast)
+
+
+cdef bint holds_numbers(cnp.ndarray x) noexcept:
+    """Whether an array holds booleans, integers or floats."""
+    return cnp.PyArray_TYPE(x) <= cnp.NPY_LONGDOUBLE
 
 
 cdef tuple loop_dtypes(Primitive primitive, list kinds):

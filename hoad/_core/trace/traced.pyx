@@ -68,6 +68,7 @@ METHODS = {}
 MAKERS = {}         # NumPy function with like= -> implementation, which is given the traced value first
 REDUCTIONS = {}     # ufunc -> implementation of its `reduce`
 PYTHON_NUMBER = <int>OF_PYTHON      # what a traced number represents, for `representing`
+OUT_POSITIONS = {}  # implementation -> position of its parameter `out`, -1 where there is none
 BOXING = set()      # NumPy functions that give arrays of no dimensions, where others give numbers
 KEEPING_ORDER = set()   # implementations that say in which order in memory their results lie
 ANSWERING = set()   # NumPy functions that give booleans of Python
@@ -329,6 +330,26 @@ cdef class Traced:
         if adopts():
             check_equal(self, other, found, 0.0)
         return found
+
+    # ---- what is called often; other methods are found by __getattr__, which takes longer
+
+    def reshape(self, *args, **kwargs):
+        return called(METHODS["reshape"], (self, *args), kwargs)
+
+    def sum(self, *args, **kwargs):
+        return called(METHODS["sum"], (self, *args), kwargs)
+
+    def mean(self, *args, **kwargs):
+        return called(METHODS["mean"], (self, *args), kwargs)
+
+    def dot(self, *args, **kwargs):
+        return called(METHODS["dot"], (self, *args), kwargs)
+
+    def copy(self, *args, **kwargs):
+        return called(METHODS["copy"], (self, *args), kwargs)
+
+    def astype(self, *args, **kwargs):
+        return called(METHODS["astype"], (self, *args), kwargs)
 
     # ---- what would make a plain value of it
 
@@ -952,8 +973,9 @@ cdef object called(object implementation, tuple args, dict kwargs):
     """Call an implementation; what it gives goes into the array that is given as `out`, if any."""
     cdef Py_ssize_t k = -1
     if len(args) > 2:
-        k = METHODS["__out_position__"](implementation)
-    if kwargs.get("out") is not None or (0 <= k < len(args) and args[k] is not None):
+        known = OUT_POSITIONS.get(implementation)
+        k = METHODS["__out_position__"](implementation) if known is None else <Py_ssize_t>known
+    if (kwargs and kwargs.get("out") is not None) or (0 <= k < len(args) and args[k] is not None):
         return METHODS["__into__"](implementation, args, kwargs)
     cdef object made = implementation(*args, **kwargs)
     if (type(made) is Array and (<Array>made).buffer is None and aval_of((<Array>made).aval).ndim > 1

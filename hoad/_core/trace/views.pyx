@@ -15,8 +15,9 @@ cimport numpy as cnp
 from hoad._core.trace.writes cimport (
     CONTENT, Buffer, grid, in_order, is_shadow, place_at, places_in, start_of, strides_of,
 )
-from hoad._core.trace.coerce cimport as_numbers, check_class, operand_of
-from hoad._core.trace.errors cimport check_same, check_usable
+from hoad._core.trace.coerce cimport as_numbers, check_class, holds_numbers, operand_of
+from hoad._core.trace.errors cimport check_alive, check_same, check_usable
+from hoad._core.trace.calls cimport record_gather, record_on
 from hoad._core.graph.primitive cimport primitive_of
 from hoad._core.graph.tape cimport (
     AVAL_BOOL, AVAL_FLOAT, OP_BROADCAST_TO, OP_COMPLEX, OP_CONCATENATE, OP_GATHER, OP_GETITEM, OP_IMAG, OP_PUT, OP_REAL,
@@ -47,6 +48,7 @@ cdef str UNKNOWN_VIEW = (
 )
 
 cdef enum:
+    MOST_AXES = 64
     OFTEN = 4       # times as much: when a value is taken apart first
 
 
@@ -93,6 +95,37 @@ cpdef bint is_settled(Array x):
 cpdef Array view_of(Array x, cnp.ndarray view, value=None, str sealed=None):
     """The view of `x` that lies at `view`; `value` is what it holds, if somebody knows."""
     return seen_at(x, view, x.part, aval_of(x.aval).dtype, value, sealed)
+
+
+def reshaped_in_turn(Array x, shape):
+    """The view of another shape where the items lie in turn; None where that takes more to say."""
+    cdef cnp.npy_intp dims[MOST_AXES]
+    cdef cnp.ndarray view
+    cdef int64_t size = 1
+    cdef int d
+    cdef int left = -1
+    if type(shape) is not tuple or len(shape) > MOST_AXES or x.part is not None:
+        return None
+    view = shadow(x)
+    if not in_order(view) or x.buffer.in_doubt:
+        return None
+    for d in range(len(shape)):
+        if type(shape[d]) is not int:
+            return None
+        dims[d] = shape[d]
+        if dims[d] == -1 and left < 0:
+            left = d
+        elif dims[d] <= 0:
+            return None
+        else:
+            size *= dims[d]
+    if left >= 0:
+        dims[left] = cnp.PyArray_SIZE(view) // size
+        size *= dims[left]
+    if size != cnp.PyArray_SIZE(view) or size == 0:
+        return None
+    return view_of(x, cnp.PyArray_New(ndarray, <int>len(shape), dims, cnp.NPY_INT8, NULL, cnp.PyArray_DATA(view), 0, 0,
+                                      None))
 
 
 def part(Array x, str name):
@@ -196,6 +229,8 @@ def as_traced(x):
     """
     if isinstance(x, Traced):
         return as_number(x)
+    if type(x) is ndarray and holds_numbers(<cnp.ndarray>x):
+        return x
     if isinstance(x, SEQUENCES) and holds_traced(x):
         return METHODS["__pack__"](x)
     return as_numbers(x)
@@ -267,17 +302,17 @@ cdef object content_of(Buffer buffer):
 cdef object content_at(Buffer buffer, cnp.ndarray view):
     """What the content holds at a view."""
     cdef tuple shape = (<object>view).shape
-    content = content_of(buffer)
+    check_usable(buffer.graph)
+    check_alive(buffer.graph, buffer.node)
     if shape == () and aval_of(buffer.aval).is_float64 and aval_of(buffer.aval).ndim:
         return item_of(buffer.graph, buffer.node, place_at(view, 0))
     if not is_shadow(view):
-        return apply_primitive(primitive_of(OP_GATHER), None, content,
-                               wrap(buffer.graph, buffer.graph.const_object(np.ascontiguousarray(view))))
+        return record_gather(buffer.graph, buffer.node, view)
     if not in_order(view) or cnp.PyArray_SIZE(view) != buffer.size:
-        return apply_primitive(primitive_of(OP_GETITEM), (shape, strides_of(view), start_of(view)), content)
+        return record_on(buffer.graph, OP_GETITEM, (shape, strides_of(view), start_of(view)), buffer.node)
     if shape == aval_of(buffer.aval).shape:
-        return content
-    return apply_primitive(primitive_of(OP_RESHAPE), (shape,), content)
+        return content_of(buffer)
+    return record_on(buffer.graph, OP_RESHAPE, (shape,), buffer.node)
 
 
 cdef cnp.ndarray shadow_at(Array x, tuple index):
