@@ -418,11 +418,6 @@ def partition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect"
 
 @implements(sliding_window_view)
 def windows(x: Any, window_shape: Any, axis: Axis = None, *, subok: bool = False, writeable: bool = False) -> Any:
-    if writeable:
-        raise NoRuleError(
-            f"np.lib.stride_tricks.sliding_window_view with writeable=True is not recorded ({here()}): one item stands "
-            "in many windows. Write to the array itself."
-        )
     return moved(sliding_window_view, x, window_shape, axis)
 
 

@@ -22,6 +22,7 @@ from hoad._numpy.registry import as_array, implements
 Implementation = Callable[..., Any]
 
 BROADCAST = "several items of a broadcast array are one item, so that nothing is written to it"
+WINDOWS = "one item stands in several windows, so that nothing is written to them"
 DIAGONAL = "a diagonal of an array is not written to, as in NumPy; use np.fill_diagonal"
 
 IN_TURN = {np.reshape, np.ravel, np.expand_dims, np.squeeze}  # whose items are those of the array, in turn
@@ -48,7 +49,8 @@ def _raveled(x: Any, order: str = "C") -> Any:
 
 
 def _windows(x: Any, *args: Any, writeable: bool = False, **kwargs: Any) -> Any:
-    return None if writeable else sliding_window_view(x, *args, **kwargs)
+    """NumPy writes to windows one after another, and reads what it has written; hoad does not write to them."""
+    return sliding_window_view(x, *args, **kwargs)
 
 
 def _apart(ravel: Implementation, value: Implementation) -> Implementation:
@@ -161,7 +163,7 @@ def _table() -> list[tuple[Any, Implementation, str | None, str | None]]:
         (np.ravel, _raveled, "ravel", None),
         (np.broadcast_to, np.broadcast_to, None, BROADCAST),
         (np.diagonal, np.diagonal, "diagonal", DIAGONAL),
-        (sliding_window_view, _windows, None, BROADCAST),
+        (sliding_window_view, _windows, None, WINDOWS),
         (np.linalg.diagonal, np.linalg.diagonal, None, DIAGONAL),
         (np.diag, lambda x, k=0: np.diagonal(x, k) if x.ndim == 2 else None, None, DIAGONAL),
     ]

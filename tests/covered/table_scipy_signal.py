@@ -84,8 +84,8 @@ def _spectra() -> Iterator[Call]:
         yield from of(
             f"signal.{name}", {"x": LONG, "y": np.roll(LONG, 1)}, call=lambda f, x, y: f(x, y, nperseg=8)[1], D="x y"
         )
-    yield from of("signal.spectrogram", {"x": LONG}, call=lambda f, x: f(x, nperseg=8)[2], N="x")
-    yield from of("signal.stft", {"x": LONG}, call=lambda f, x: f(x, nperseg=8)[2], N="x")
+    yield from of("signal.spectrogram", {"x": LONG}, call=lambda f, x: f(x, nperseg=8)[2], D="x")
+    yield from of("signal.stft", {"x": LONG}, call=lambda f, x: f(x, nperseg=8)[2], D="x")
     yield from of("signal.istft", {"Zxx": np.ones((5, 4))}, call=lambda f, z: f(z, nperseg=8)[1], N="Zxx")
     yield from of("signal.lombscargle", {"x": T, "y": X[:6], "freqs": W}, D="x y freqs")
     yield from of("signal.vectorstrength", {"events": W, "period": 1.3}, D="events period")

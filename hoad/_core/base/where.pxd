@@ -13,6 +13,7 @@ cpdef str standard_name(str filename)
 cdef bint is_solver(str filename) except -1
 cpdef str here()
 cdef bint assigns()
+cdef bint indexes()
 cdef bint stores()
 cpdef bint is_public(str name)
 cpdef str wrapped_in(object frame)

@@ -51,6 +51,9 @@ CHANGING_CODE = {
 }
 cdef str BACKEND = os.path.join("scipy", "linalg", "_interpolative_backend.py")
 # The instructions of a[i] = x.
+cdef int BINARY_SUBSCR = opcode.opmap.get("BINARY_SUBSCR", -1)      # an operator among others from CPython 3.14 on
+cdef int BINARY_OP = opcode.opmap.get("BINARY_OP", -1)
+cdef int NB_SUBSCR = next((k for k, op in enumerate(getattr(opcode, "_nb_ops", ())) if op[0] == "NB_SUBSCR"), -1)
 cdef frozenset STORES = frozenset([opcode.opmap[name] for name in ("STORE_SUBSCR", "STORE_SLICE")
                                    if name in opcode.opmap])
 cdef int STORE_ATTR = opcode.opmap["STORE_ATTR"]
@@ -201,6 +204,16 @@ cdef bint assigns():
     frame = sys._getframe()
     code = frame.f_code.co_code
     return 0 <= frame.f_lasti < len(code) and code[frame.f_lasti] in STORES
+
+
+cdef bint indexes():
+    """Whether the Python code that runs reads or assigns to an item, ``a[i]``, not in a call."""
+    frame = sys._getframe()
+    code = frame.f_code.co_code
+    cdef int at = frame.f_lasti
+    if not 0 <= at < len(code):
+        return False
+    return code[at] in STORES or code[at] == BINARY_SUBSCR or (code[at] == BINARY_OP and code[at + 1] == NB_SUBSCR)
 
 
 cdef bint stores():

@@ -96,6 +96,8 @@ class Scalar(Traced):
     @property
     def real(self) -> Self: ...
     imag: Final[float]
+    @property
+    def __array__(self) -> Callable[..., Any]: ...
 
 @final
 class Array(Traced):

@@ -37,7 +37,7 @@ from hoad._core.graph.tape cimport (
 from hoad._core.base.frame_globals import adopts, meets_kept
 from hoad._core.graph.inspect import depends_on_inputs
 
-from hoad._core.base.where cimport here
+from hoad._core.base.where cimport here, indexes
 
 # The order in memory of an array that NumPy lays out in a way that nobody has asked for.
 cdef object DOUBT = Ellipsis
@@ -449,6 +449,14 @@ cdef class Scalar(Traced):
     def __index__(self):
         raise cut_off("using a traced value as an index", "Use int(hoad.value(x)) if a plain number is meant.",
                       self.graph)
+
+    @property
+    def __array__(self):
+        if not (self.truth and indexes()):      # NumPy makes object arrays of what has no __array__
+            raise AttributeError("a traced number is not an array")
+        cdef Method bound = Method.__new__(Method)
+        bound.implementation, bound.owner = as_plain_truth, self
+        return bound
 
     def __copy__(self):
         return self
@@ -957,6 +965,11 @@ def as_plain_array(Array x, dtype=None, copy=None):
                   "function outside NumPy's dispatch)",
                   "Write np.asarray(x, like=x), or a @ x; build arrays with np.stack, np.concatenate or np.where "
                   "instead of assigning into a plain one; or take hoad.value(x) if plain numbers are meant.", x.graph)
+
+
+def as_plain_truth(Scalar x, dtype=None, copy=None):
+    """A boolean as NumPy's index takes it, guarded: the shape of what it chooses depends on it."""
+    return np.array(bool(x), dtype)
 
 
 cdef class Method:
