@@ -24,8 +24,8 @@ from hoad._core.trace.writes cimport place_at
 from hoad._core.ops.eager cimport scalar_value
 from hoad._core.graph.primitive cimport INFO, primitive_of
 from hoad._core.trace.errors cimport (
-    PyThread_get_thread_ident, check_branch, check_kept, check_same, check_swap, check_usable, cut_off, has_leaked,
-    made_by_hand, not_writable, unhashable, unpicklable,
+    PyThread_get_thread_ident, check_branch, check_kept, check_same, check_shape, check_swap, check_usable, cut_off,
+    has_leaked, keeps_zero, made_by_hand, not_writable, unhashable, unpicklable,
 )
 from hoad._core.graph.roots cimport DEEPEST, are_roots, has_root, may_be_root, smoothed
 from hoad._core.graph.tape cimport (
@@ -37,7 +37,7 @@ from hoad._core.graph.tape cimport (
 from hoad._core.base.frame_globals import adopts, meets_kept
 from hoad._core.graph.inspect import depends_on_inputs
 
-from hoad._core.base.where cimport here, indexes
+from hoad._core.base.where cimport compares_shape, here, indexes
 
 # The order in memory of an array that NumPy lays out in a way that nobody has asked for.
 cdef object DOUBT = Ellipsis
@@ -430,6 +430,9 @@ cdef class Scalar(Traced):
             )
         expected.d = 1.0 if self.value != 0 else 0.0
         if self.node >= 0:      # a constant never changes
+            if self.graph.nodes[self.node].op == (OP_NOT_EQUAL if self.value == 0 else OP_EQUAL) and (
+                    keeps_zero(self.graph) and depends_on_inputs(self.graph, self.node)):
+                return self.value == 0
             self.graph.add_guard(self.node, expected, False)
             check_branch(self.graph)
         return self.value != 0
@@ -524,7 +527,13 @@ cdef object no_modulo(object modulo):
 
 cdef int check_equal(Traced x, object other, object found, double equal) except -1:
     """Raise in a derivative where adopted code finds that x is what it keeps, whose items are those of x."""
-    if is_traced(other) or not meets_kept(sys._getframe()):
+    frame = sys._getframe()
+    cdef bint of_shape = compares_shape(frame, x)
+    if is_traced(other) or not (of_shape or meets_kept(frame)):
+        return 0
+    if of_shape:
+        if (np.asarray(plain_value(found)) == equal).any():
+            check_shape(x.graph)
         return 0
     if type(found) is Scalar:
         if (<Scalar>found).value == equal:
