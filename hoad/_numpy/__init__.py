@@ -19,6 +19,7 @@ from hoad._numpy import (  # noqa: F401  (each registers what it implements)
     methods,
     objects,
     order_statistics,
+    ordered_results,
     polynomials,
     products,
     random,

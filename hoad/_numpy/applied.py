@@ -27,7 +27,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
     whole = stack([broadcast_to(x, inner).astype(dtype) for x in found])
     whole = reshape(whole, (*outer, *inner))
     count = len(outer)
-    return moveaxis(whole, range(count, count + len(inner)), range(axis, axis + len(inner)))
+    return np.moveaxis(whole, range(count, count + len(inner)), range(axis, axis + len(inner)))  # a view, as NumPy's
 
 
 @implements(np.apply_over_axes)

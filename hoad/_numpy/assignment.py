@@ -12,7 +12,7 @@ from hoad._core.base.where import here, name_of
 from hoad._core.graph.tape import intern_aval
 from hoad._core.trace.calls import apply_assembly
 from hoad._core.trace.errors import not_writable, writes_into
-from hoad._core.trace.traced import FUNCTIONS, METHODS, Array, Scalar, guard_value, is_traced
+from hoad._core.trace.traced import FUNCTIONS, METHODS, OUT_POSITIONS, Array, Scalar, guard_value, is_traced
 from hoad._core.trace.views import check_writable, places, read, shares, store, write
 from hoad._numpy.creation import concatenate, stack
 from hoad._numpy.indexing import along_axis, setitem
@@ -34,16 +34,14 @@ def _require_array(x: Any, what: str) -> None:
 
 # ---- out= -----------------------------------------------------------------------------------------------------------
 
-_positions: dict[Callable[..., Any], int] = {}  # of the parameter `out`, -1 where there is none
-
 
 def out_position(implementation: Callable[..., Any]) -> int:
     """The position of the parameter `out` of an implementation, -1 if it has none."""
-    if implementation not in _positions:
+    if implementation not in OUT_POSITIONS:
         parameters = inspect.signature(implementation).parameters.values()
         names = [p.name for p in parameters if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
-        _positions[implementation] = names.index("out") if "out" in names else -1
-    return _positions[implementation]
+        OUT_POSITIONS[implementation] = names.index("out") if "out" in names else -1
+    return OUT_POSITIONS[implementation]
 
 
 def into(implementation: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

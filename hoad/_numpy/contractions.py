@@ -17,10 +17,12 @@ from hoad._core.base.where import here
 from hoad._core.graph.tape import intern_aval
 from hoad._core.ops.plan import contiguous_strides
 from hoad._core.trace.calls import apply_assembly, apply_primitive
+from hoad._core.trace.memory_order import is_in_order, order_for, with_order, with_unknown_order
+from hoad._core.trace.traced import Array
 from hoad._numpy.complex import conjugate
 from hoad._numpy.products import matmul
 from hoad._numpy.reductions import sum
-from hoad._numpy.registry import as_traced, implements, normal_axis, only_defaults
+from hoad._numpy.registry import FLOAT64, as_traced, implements, normal_axis, only_defaults
 from hoad._numpy.shape import moveaxis, ravel, reshape, transpose
 from hoad._ops import primitives as prim
 from hoad.errors import ShapeError
@@ -239,7 +241,51 @@ def einsum(
     made = _arranged(made, subscripts, [s for s in output if s in subscripts])
     if missing:  # of length 1, or an ellipsis of nothing
         made = reshape(made, tuple(1 if s in missing else sizes[s] for s in output))
-    return np.not_equal(made, 0) if kind.kind == "b" else made
+    made = np.not_equal(made, 0) if kind.kind == "b" else made
+    if len(output) > 1 and tuple(made.shape).count(1) < len(output) - 1:
+        if not all(is_in_order(x) for x in parts):
+            return with_unknown_order(made)
+        shapes = tuple(tuple(min(n, 2) for n in x.shape) for x in parts)
+        return with_order(made, _order_in_memory(tuple(inputs), output, shapes))
+    return made
+
+
+@functools.lru_cache(maxsize=256)
+def _is_matmul(text: str, left: tuple[int, ...], right: tuple[int, ...]) -> bool:
+    """Whether subscripts of two operands of these shapes ask for what ``@`` gives of them as they are."""
+    inputs, arrow, output = text.replace(" ", "").partition("->")
+    a, _, b = inputs.partition(",")
+    if not arrow or not (a + b + output).isalpha() or (len(a), len(b)) != (len(left), len(right)):
+        return False
+    if not (1 <= len(a) <= 2 and 1 <= len(b) <= 2) or a[-1] != b[0] or left[-1] != right[0]:
+        return False
+    free = a[:-1] + b[1:]
+    return output == free and len(set(a[-1] + free)) == 1 + len(free)
+
+
+def matrix_product(operands: tuple[Any, ...]) -> Any:
+    """The result of einsum where it is a product of matrices or vectors of float64; None for anything else."""
+    if len(operands) != 3 or type(operands[0]) is not str:
+        return None
+    text, x, y = operands
+    if type(x) is not Array or type(y) is not Array or x.dtype is not FLOAT64 or y.dtype is not FLOAT64:
+        return None
+    if not _is_matmul(text, x.shape, y.shape):
+        return None
+    made = matmul(x, y)
+    if x.ndim + y.ndim == 4 and not (is_in_order(x) and is_in_order(y)):
+        return with_unknown_order(made)
+    return made
+
+
+@functools.lru_cache(maxsize=256)
+def _order_in_memory(inputs: tuple[Subscripts, ...], output: Subscripts, shapes: tuple[tuple[int, ...], ...]) -> Any:
+    """How NumPy lays out the result: asked of a product of small arrays."""
+    letters = {s: k for k, s in enumerate(dict.fromkeys(s for subscripts in inputs for s in subscripts))}
+    pairs = zip(shapes, inputs, strict=True)
+    of_each = [y for n, subscripts in pairs for y in (np.zeros(n), [letters[s] for s in subscripts])]
+    product: Any = np.einsum
+    return order_for(product(*of_each, [letters[s] for s in output if s in letters]), "K")
 
 
 # ---- tensor products ------------------------------------------------------------------------------------------------

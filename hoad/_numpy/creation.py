@@ -10,10 +10,11 @@ import numpy as np
 
 from hoad._core.base.where import here
 from hoad._core.graph.tape import intern_aval
-from hoad._core.trace.calls import apply_assembly, apply_primitive
+from hoad._core.trace.calls import apply_assembly, apply_primitive, joined, stacked
 from hoad._core.trace.coerce import check_class, holds_traced
+from hoad._core.trace.memory_order import order_for, with_order
 from hoad._core.trace.traced import BOXING, MAKERS, METHODS, Array, Scalar, is_traced
-from hoad._core.trace.views import as_written_to, constant_like
+from hoad._core.trace.views import as_written_to, constant_like, copy_of
 from hoad._numpy.registry import FLOAT64, as_array, as_traced, implements, normal_axes, only_defaults
 from hoad._numpy.shape import astype, broadcast_to, ravel, reshape
 from hoad._ops import primitives as prim
@@ -46,12 +47,16 @@ def _pack_flat(items: list[Any]) -> Any:
 METHODS["__pack__"] = pack
 
 
-def started(like: Any, made: np.ndarray) -> Any:
-    """A plain array as a traced one that traced values can be written to.
+def started(like: Any, made: np.ndarray, order: Any = None) -> Any:
+    """A plain array as a traced one that traced values can be written to, and that lies in memory as it does.
 
     Integers and booleans stay plain: what is put there has no derivative, and is guarded.
     """
-    return constant_like(like, np.asarray(made, order="C")) if made.dtype.kind in "fc" else made
+    if made.dtype.kind not in "fc":
+        return made
+    order = order_for(made, "K") if order is None else order
+    found = constant_like(like, np.asarray(made, order="C"))
+    return found if order is None else with_order(copy_of(found), order)
 
 
 def _converted(copies: bool) -> Callable[..., Any]:
@@ -63,8 +68,8 @@ def _converted(copies: bool) -> Callable[..., Any]:
         made = as_array(x)
         copied = copy in (True, np._CopyMode.ALWAYS)
         if not is_traced(made):
-            return started(like, np.array(x, dtype=dtype, ndmin=ndmin))
-        made = astype(made, made.dtype if dtype is None else dtype, copy=copied)
+            return started(like, np.array(x, dtype=dtype, order=order, ndmin=ndmin))  # type: ignore[call-overload]
+        made = astype(made, made.dtype if dtype is None else dtype, order or "K", copy=copied)
         made = as_written_to(made) if copied else made
         return reshape(made, (1,) * (ndmin - made.ndim) + tuple(made.shape)) if ndmin > made.ndim else made
 
@@ -75,6 +80,8 @@ def _converted(copies: bool) -> Callable[..., Any]:
 def concatenate(
     arrays: Sequence[Any], /, axis: int | None = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
 ) -> Any:
+    if dtype is None and type(arrays) is list and type(axis) is int and (found := joined(arrays, axis)) is not None:
+        return found
     only_defaults("concatenate", out=out)
     parts = [as_traced(x) for x in (arrays if isinstance(arrays, (tuple, list)) else list(arrays))]
     if axis is None:
@@ -99,6 +106,8 @@ def concatenate(
 def stack(
     arrays: Sequence[Any], axis: int = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
 ) -> Any:
+    if dtype is None and type(arrays) is list and type(axis) is int and (found := stacked(arrays, axis)) is not None:
+        return found
     only_defaults("stack", out=out)
     parts = [as_traced(x) for x in arrays]
     if any(x.shape != parts[0].shape for x in parts):
@@ -123,9 +132,15 @@ def _filled(fill: Callable[..., Any]) -> Callable[..., Any]:
         x: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *, device: Any = None
     ) -> Any:
         x = as_traced(x)
-        return started(x, fill(x.shape if shape is None else shape, dtype=x.dtype if dtype is None else dtype))
+        made = fill(x.shape if shape is None else shape, dtype=x.dtype if dtype is None else dtype)
+        return started(x, made, _order_like(x, order, made))
 
     return make
+
+
+def _order_like(x: Any, order: str, made: Any) -> Any:
+    """The order of the axes in memory of an array that is made like x."""
+    return order_for(x, order) if made.shape == x.shape else order_for(made, order if order == "F" else "C")
 
 
 implements(np.zeros_like, np.empty_like)(_filled(np.zeros))
@@ -137,18 +152,26 @@ def full_like(
     x: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None
 ) -> Any:
     x = as_traced(x)
-    return full(x, x.shape if shape is None else shape, fill_value, x.dtype if dtype is None else dtype)
+    made = full(x, x.shape if shape is None else shape, fill_value, x.dtype if dtype is None else dtype)
+    found = _order_like(x, order, made)
+    return made if found is None or not isinstance(made, Array) else with_order(copy_of(made), found)
 
 
 def full(like: Any, shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None) -> Any:
     if not is_traced(fill_value):
-        return started(like, np.full(shape, fill_value, dtype))
+        fill: Any = np.full
+        return started(like, fill(shape, fill_value, dtype, order))
     made = broadcast_to(astype(fill_value, fill_value.dtype if dtype is None else dtype), shape)
-    return as_written_to(astype(made, made.dtype))
+    return as_written_to(astype(made, made.dtype, order))
 
 
 def _made(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda like, *args, device=None, **kwargs: started(like, function(*args, **kwargs))
+
+
+def _required(like: Any, x: Any, dtype: Any = None, requirements: Any = None) -> Any:
+    asked = {str(what).upper()[0] for what in requirements or ()}
+    return MAKERS[np.asarray](like, x, dtype, "F" if "F" in asked else "C" if "C" in asked else "K")
 
 
 def _from_items(like: Any, iterable: Any, dtype: Any, count: int = -1) -> Any:
@@ -172,9 +195,11 @@ def _declare_makers() -> None:
     MAKERS[np.array] = _converted(True)
     for function in (np.asarray, np.asanyarray):
         MAKERS[function] = _converted(False)
-    for function in (np.ascontiguousarray, np.asfortranarray):  # of one axis at least
-        MAKERS[function] = lambda like, x, dtype=None: np.atleast_1d(MAKERS[np.asarray](like, x, dtype))
-    MAKERS[np.require] = lambda like, x, dtype=None, requirements=None: MAKERS[np.asarray](like, x, dtype)
+    for function, order in ((np.ascontiguousarray, "C"), (np.asfortranarray, "F")):  # of one axis at least
+        MAKERS[function] = lambda like, x, dtype=None, order=order: np.atleast_1d(
+            MAKERS[np.asarray](like, x, dtype, order)
+        )
+    MAKERS[np.require] = _required
     MAKERS[np.fromiter] = _from_items
     MAKERS[np.fromfunction] = _from_function
     readers: tuple[Any, ...] = (np.frombuffer, np.fromstring, np.fromfile, np.loadtxt, np.genfromtxt)

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.kernels import ufuncs
 from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.errors import not_writable
+from hoad._core.trace.memory_order import is_in_order, order_for, stand_in_memory, with_order, with_unknown_order
 from hoad._core.trace.traced import Array, Scalar, guard_value, is_traced
 from hoad._core.trace.views import (
     as_written,
@@ -60,18 +60,38 @@ def getitem(x: Any, index: Any) -> Any:
         if (found := at_basic_index(x, index)) is not None:
             return found
         if _is_of_places(index) and x.size <= FEW:
-            return read(x, places(x)[index])
+            return _laid_out(x, index, read(x, places(x)[index]))
     full = index if isinstance(index, tuple) else (index,)
     if isinstance(x, Scalar):
         return _new_axes(x, full)
     if not _is_basic(full):
-        return _advanced(x, full)
+        return _laid_out(x, index, _advanced(x, full))
     if not isinstance(x, Array):
         return x[full]
     view = shadow(x)[_open(full)]
     if any(isinstance(k, np.ndarray) for k in full) or not (view.ndim or any(k is Ellipsis for k in full)):
         return read(x, view)
     return view_of(x, view)
+
+
+def _laid_out(x: Any, index: Any, found: Any) -> Any:
+    """What was gathered, in NumPy's order in memory: one index for the first axis keeps that of C."""
+    if found.ndim < 2 or not isinstance(x, Array) or (not isinstance(index, tuple) and is_in_order(x)):
+        return found
+    memory = stand_in_memory(x)
+    if memory is None:
+        return with_unknown_order(found)
+    full = index if isinstance(index, tuple) else (index,)
+    full = tuple(_like_index(k) for k in full)
+    return with_order(found, order_for(memory[full], "K"))
+
+
+def _like_index(k: Any) -> Any:
+    """An index of the same shape, in place of a traced one; masks are guarded already."""
+    k = as_traced(k) if isinstance(k, list) and holds_traced(k) else k
+    if not is_traced(k):
+        return k
+    return decided(k) if k.dtype == bool else np.zeros(k.shape, np.intp)
 
 
 def _new_axes(x: Any, full: tuple[Any, ...]) -> Any:
@@ -175,7 +195,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
         condition = np.not_equal(condition, 0)
     if not (is_traced(condition) or is_traced(x) or is_traced(y)):
         return np.where(condition, *[v if _is_weak(v) else as_traced(v) for v in (x, y)])
-    return ufuncs.select(condition, x if _is_weak(x) else as_traced(x), y)
+    return apply_primitive(prim.SELECT, None, condition, x if _is_weak(x) else as_traced(x), y)
 
 
 def _is_weak(x: Any) -> bool:

@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 
 from hoad._core.base.where import here
+from hoad._core.graph.inspect import depends_on_inputs
+from hoad._core.trace.errors import check_degree, keeps_zero
+from hoad._core.trace.traced import graph_of, is_traced, node_of
 from hoad._numpy.creation import concatenate
 from hoad._numpy.decompositions import eigvals, lstsq
 from hoad._numpy.products import inv, matmul, outer
@@ -16,7 +19,7 @@ from hoad._numpy.rearranging import flip
 from hoad._numpy.reductions import sum
 from hoad._numpy.registry import as_traced, implements
 from hoad._numpy.sequences import convolve
-from hoad._numpy.shape import reshape
+from hoad._numpy.shape import copy, reshape
 from hoad.errors import ShapeError
 
 
@@ -49,7 +52,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     if count < 0:
         raise ValueError(f"np.vander needs a number of columns, not {count}")
     powers = reshape(x, (x.shape[0], 1)) ** np.arange(count)
-    return powers if increasing else flip(powers, 1)
+    return powers if increasing else copy(flip(powers, 1))
 
 
 # ---- arithmetic -----------------------------------------------------------------------------------------------------
@@ -82,10 +85,14 @@ def polymul(a1: Any, a2: Any) -> Any:
 
 
 def _trimmed(p: Any) -> Any:
-    """p without leading zeros, but for one number."""
-    while len(p) > 1 and p[0] == 0:
+    """p without leading zeros, but for one number; in a derivative those that depend on its arguments are kept."""
+    while len(p) > 1 and p[0] == 0 and not (_depends(p[0]) and keeps_zero(graph_of(p[0]), trims=True)):
         p = p[1:]
     return p
+
+
+def _depends(coefficient: Any) -> bool:
+    return is_traced(coefficient) and depends_on_inputs(graph_of(coefficient), node_of(coefficient))
 
 
 @implements(np.polydiv)
@@ -177,6 +184,9 @@ def roots(p: Any) -> Any:
     if p.ndim != 1:
         raise ValueError("Input must be a rank-1 array.")
     nonzero = [k for k in range(len(p)) if p[k] != 0]
+    for k in set(range(nonzero[0] if nonzero else 0)) | set(range(nonzero[-1] + 1 if nonzero else 0, len(p))):
+        if _depends(p[k]):
+            check_degree(graph_of(p[k]))
     if not nonzero:
         return np.array([])
     last = len(p) - 1 - nonzero[-1]

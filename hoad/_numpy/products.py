@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hoad._core.trace.calls import apply_primitive
-from hoad._core.trace.traced import is_traced
+from hoad._core.trace.traced import Traced, is_traced
 from hoad._numpy.complex import refuse_complex, squared_size
 from hoad._numpy.indexing import where
 from hoad._numpy.reductions import max, min, sum
@@ -24,10 +24,10 @@ SPARSE = ("scipy.sparse.", "hoad.scipy.")  # where classes of sparse matrices ar
 def matmul(a: Any, b: Any, /, **options: Any) -> Any:
     if options:
         only_defaults("matmul", **options)
-    if type(b).__module__.startswith(SPARSE):
+    if not isinstance(b, (Traced, np.ndarray)) and type(b).__module__.startswith(SPARSE):
         return NotImplemented  # it knows its product with an array on the left
     a, b = as_traced(a), as_traced(b)
-    if a.dtype != b.dtype:
+    if a.dtype is not b.dtype and a.dtype != b.dtype:
         dtype = np.result_type(a.dtype, b.dtype)
         a, b = a.astype(dtype), b.astype(dtype)
     found = multiplied(a, b)
@@ -36,7 +36,8 @@ def matmul(a: Any, b: Any, /, **options: Any) -> Any:
 
 @implements(np.dot, method="dot")
 def dot(a: Any, b: Any, out: Any = None) -> Any:
-    only_defaults("dot", out=out)
+    if out is not None:
+        only_defaults("dot", out=out)
     a, b = as_traced(a), as_traced(b)
     if a.ndim == 0 or b.ndim == 0:
         return np.multiply(a, b)
@@ -54,7 +55,8 @@ def outer(a: Any, b: Any, out: Any = None) -> Any:
     only_defaults("outer", out=out)
     a, b = as_traced(a), as_traced(b)
     return np.multiply(
-        reshape(a, (-1, 1)) if is_traced(a) else a.reshape(-1, 1), ravel(b) if is_traced(b) else b.ravel()
+        reshape(a, (-1, 1)) if is_traced(a) else a.reshape(-1, 1),
+        b if b.ndim == 1 else ravel(b) if is_traced(b) else b.ravel(),
     )
 
 

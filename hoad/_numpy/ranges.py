@@ -12,7 +12,7 @@ from hoad._core.trace.views import as_written_to
 from hoad._numpy.creation import concatenate, started
 from hoad._numpy.indexing import where
 from hoad._numpy.registry import as_traced, decided, implements, stand_in
-from hoad._numpy.shape import broadcast_to, moveaxis, reshape
+from hoad._numpy.shape import broadcast_to, reshape
 
 
 def _dtype_of(*ends: Any) -> Any:
@@ -53,7 +53,7 @@ def linspace(
         y = concatenate(
             [y[:-1], broadcast_to(reshape(stop, (1,) * (y.ndim - stop.ndim) + stop.shape), (1, *y.shape[1:]))]
         )
-    y = moveaxis(y, 0, axis) if axis != 0 else y
+    y = np.moveaxis(y, 0, axis) if axis != 0 else y  # a view, as NumPy's
     if dtype is not None and np.issubdtype(dtype, np.integer):
         y = np.floor(y)
     y = y if dtype is None else y.astype(dtype)
@@ -91,7 +91,7 @@ def geomspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, dtype
     elif count:
         y = ends[0]
     y = y * sign
-    y = moveaxis(y, 0, axis) if axis != 0 else y
+    y = np.moveaxis(y, 0, axis) if axis != 0 else y  # a view, as NumPy's
     return y.astype(found_in if dtype is None else dtype)
 
 

@@ -14,6 +14,7 @@ from hoad._core.kernels import ufuncs
 from hoad._core.ops.plan import broadcast_shapes
 from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.coerce import holds_traced
+from hoad._core.trace.memory_order import with_order
 from hoad._core.trace.traced import is_traced
 from hoad._numpy.creation import concatenate, stack
 from hoad._numpy.indexing import along_axis, getitem, where, whole
@@ -324,7 +325,7 @@ def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
         indices = np.remainder(indices, a.shape[axis])
     elif mode == "clip":
         indices = np.minimum(np.maximum(indices, 0), a.shape[axis] - 1)
-    return getitem(a, (slice(None),) * axis + (indices,))
+    return with_order(getitem(a, (slice(None),) * axis + (indices,)), None)  # as in C, which the index need not be
 
 
 @implements(np.take_along_axis)
@@ -417,11 +418,6 @@ def partition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect"
 
 @implements(sliding_window_view)
 def windows(x: Any, window_shape: Any, axis: Axis = None, *, subok: bool = False, writeable: bool = False) -> Any:
-    if writeable:
-        raise NoRuleError(
-            f"np.lib.stride_tricks.sliding_window_view with writeable=True is not recorded ({here()}): one item stands "
-            "in many windows. Write to the array itself."
-        )
     return moved(sliding_window_view, x, window_shape, axis)
 
 

@@ -30,13 +30,14 @@ def _flat_or(x: Any, axis: int | None, dtype: Any, ufunc: np.ufunc) -> tuple[Any
     if dtype is not None or x.dtype.kind in "biu":
         x = x.astype(dtype or ufunc.accumulate(np.zeros(1, x.dtype)).dtype)
     if axis is None or x.ndim == 0:
-        return ravel(x), 0
+        return (x if x.ndim == 1 else ravel(x)), 0
     return x, normal_axis(axis, x.ndim)
 
 
 @implements(np.cumsum, method="cumsum")
 def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
-    only_defaults("cumsum", out=out)
+    if out is not None:
+        only_defaults("cumsum", out=out)
     x, d = _flat_or(a, axis, dtype, np.add)
     return apply_primitive(prim.CUMSUM, (d,), x)
 

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from hoad._core.trace.calls import apply_primitive
+from hoad._core.trace.errors import keeps_zero
+from hoad._core.trace.traced import Array, graph_of
 from hoad._numpy.creation import concatenate
 from hoad._numpy.indexing import nonzero
 from hoad._numpy.logic import isin
@@ -151,6 +153,8 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
     if not axes:
         return filt
     index = [slice(None)] * x.ndim
+    if isinstance(x, Array) and keeps_zero(graph_of(x)):
+        return x
     for d, places in enumerate(nonzero(x)):
         if d in axes and not places.size:
             index[d] = slice(0, 0)

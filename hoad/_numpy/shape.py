@@ -12,6 +12,7 @@ import numpy as np
 from hoad._core.base.where import here
 from hoad._core.ops.plan import broadcast_shapes
 from hoad._core.trace.calls import apply_primitive
+from hoad._core.trace.memory_order import copied_in_order, has_order, order_for, with_order
 from hoad._core.trace.traced import METHODS, PYTHON_NUMBER, Array, Scalar, representing
 from hoad._core.trace.views import as_written_to, copy_of
 from hoad._numpy.registry import FLOAT64, Axis, as_traced, implements, normal_axes, normal_axis
@@ -32,7 +33,7 @@ def reshape(x: Any, /, shape: Any = None, order: str = "C", *, copy: bool | None
     if math.prod(shape) != size:
         raise ShapeError(f"cannot reshape an array of shape {x.shape} into {shape} ({here()}).")
     if order == "F":
-        return transpose(reshape(transpose(x), shape[::-1]))
+        return with_order(transpose(reshape(transpose(x), shape[::-1])), tuple(range(len(shape)))[::-1])
     if order not in ("C", "A", "K"):
         raise ValueError(f"order must be C, F, A or K, not {order!r}")
     if order != "C" and x.ndim > 1:
@@ -161,12 +162,14 @@ def size(x: Any, axis: int | None = None) -> int:
 @implements(np.copy)
 def copy_array(x: Any, order: str = "K", subok: bool = False) -> Any:
     """A copy that can be written to; of a number too, of which NumPy makes an array of no dimensions."""
-    return as_written_to(copy(x))
+    return as_written_to(copy(x, order))
 
 
 @implements(method="copy")
-def copy(x: Any, order: str = "K", subok: bool = False) -> Any:
-    return copy_of(x) if isinstance(x, Array) else x
+def copy(x: Any, order: str = "C", subok: bool = False) -> Any:
+    if not isinstance(x, Array):
+        return x
+    return copied_in_order(x, order) if x.ndim > 1 else copy_of(x)
 
 
 METHODS["flatten"] = lambda x, order="C": copy(ravel(x, order))
@@ -176,7 +179,7 @@ METHODS["flatten"] = lambda x, order="C": copy(ravel(x, order))
 def astype(x: Any, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True) -> Any:
     dtype = np.dtype(dtype)
     if dtype == x.dtype:
-        return METHODS["copy"](x) if copy else x
+        return METHODS["copy"](x, order) if copy or not has_order(x, order) else x
     if x.dtype.kind == "c" and dtype.kind not in "cb":
         raise NoRuleError(
             f"casting a complex traced array to a real one drops its imaginary part ({here()}). Say so with np.real, "
@@ -184,7 +187,7 @@ def astype(x: Any, dtype: Any, order: str = "K", casting: str = "unsafe", subok:
         )
     if dtype.kind == "c" and x.dtype.kind != "c":
         return apply_primitive(prim.COMPOSE, None, astype(x, prim.real_dtype(dtype)), 0.0)
-    return apply_primitive(prim.ASTYPE, (dtype.str,), x)
+    return with_order(apply_primitive(prim.ASTYPE, (dtype.str,), x), order_for(x, order))
 
 
 @implements(np.astype)

@@ -13,14 +13,16 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from hoad._core.ops.plan import broadcast_shapes
+from hoad._core.trace.memory_order import is_in_doubt, with_unknown_order
 from hoad._core.trace.traced import FUNCTIONS, Array
-from hoad._core.trace.views import copy_of, is_part, is_settled, places, seen, shadow, view_of
-from hoad._numpy.contractions import normal_subscripts
+from hoad._core.trace.views import copy_of, is_part, is_settled, places, reshaped_in_turn, seen, shadow, view_of
+from hoad._numpy.contractions import matrix_product, normal_subscripts
 from hoad._numpy.registry import as_array, implements
 
 Implementation = Callable[..., Any]
 
 BROADCAST = "several items of a broadcast array are one item, so that nothing is written to it"
+WINDOWS = "one item stands in several windows, so that nothing is written to them"
 DIAGONAL = "a diagonal of an array is not written to, as in NumPy; use np.fill_diagonal"
 
 IN_TURN = {np.reshape, np.ravel, np.expand_dims, np.squeeze}  # whose items are those of the array, in turn
@@ -47,7 +49,8 @@ def _raveled(x: Any, order: str = "C") -> Any:
 
 
 def _windows(x: Any, *args: Any, writeable: bool = False, **kwargs: Any) -> Any:
-    return None if writeable else sliding_window_view(x, *args, **kwargs)
+    """NumPy writes to windows one after another, and reads what it has written; hoad does not write to them."""
+    return sliding_window_view(x, *args, **kwargs)
 
 
 def _apart(ravel: Implementation, value: Implementation) -> Implementation:
@@ -79,12 +82,28 @@ def broadcast_arrays(*arrays: Any, subok: bool = False) -> tuple[Any, ...]:
     return tuple(x if x.shape == shape else FUNCTIONS[np.broadcast_to](x, shape) for x in parts)
 
 
+def _reshape(general: Implementation, value: Implementation) -> Implementation:
+    """The common case of a view is found sooner."""
+
+    def implementation(x: Any, /, shape: Any = None, order: str = "C", **options: Any) -> Any:
+        if type(x) is Array and order == "C" and options.get("copy") is None:
+            found = reshaped_in_turn(x, (shape,) if type(shape) is int else shape)
+            if found is not None:
+                return found
+        return general(x, shape, order, **options)
+
+    return implementation
+
+
 def _einsum(value: Implementation) -> Implementation:
     """A transposed array, or one of its diagonals, is a view in einsum too."""
 
     def implementation(*operands: Any, **options: Any) -> Any:
         if len(operands) > 3 or (len(operands) == 3 and isinstance(operands[0], str)):  # of several arrays
-            return value(*operands, **options)
+            if not options and (product := matrix_product(operands)) is not None:
+                return product
+            found = value(*operands, **options)
+            return with_unknown_order(found) if options.get("optimize") else found  # as np.tensordot and views give it
         inputs, output, parts = normal_subscripts(operands)
         if len(parts) > 1 or not set(inputs[0]) <= set(output) or not isinstance(parts[0], Array):
             return value(*operands, **options)
@@ -99,7 +118,10 @@ def _einsum(value: Implementation) -> Implementation:
 
 @implements(method="reshape")
 def reshape_method(x: Any, *shape: Any, order: str = "C", copy: bool | None = None) -> Any:
-    return FUNCTIONS[np.reshape](x, shape[0] if len(shape) == 1 else shape, order, copy=copy)
+    given = shape[0] if len(shape) == 1 and type(shape[0]) is not int else shape
+    if type(x) is Array and order == "C" and copy is None and (found := reshaped_in_turn(x, given)) is not None:
+        return found
+    return FUNCTIONS[np.reshape](x, given, order, copy=copy)
 
 
 @implements(method="transpose")
@@ -111,7 +133,7 @@ def transpose_method(x: Any, *axes: Any) -> Any:
 
 def in_turn(x: Any) -> Any:
     """The items in turn, as a view in one dimension: of places that no strides give, if need be."""
-    if is_part(x) or _raveled(shadow(x)) is None:
+    if is_part(x) or is_in_doubt(x) or _raveled(shadow(x)) is None:
         return view_of(x, places(x).reshape(-1))
     return FUNCTIONS[np.ravel](x)
 
@@ -141,7 +163,7 @@ def _table() -> list[tuple[Any, Implementation, str | None, str | None]]:
         (np.ravel, _raveled, "ravel", None),
         (np.broadcast_to, np.broadcast_to, None, BROADCAST),
         (np.diagonal, np.diagonal, "diagonal", DIAGONAL),
-        (sliding_window_view, _windows, None, BROADCAST),
+        (sliding_window_view, _windows, None, WINDOWS),
         (np.linalg.diagonal, np.linalg.diagonal, None, DIAGONAL),
         (np.diag, lambda x, k=0: np.diagonal(x, k) if x.ndim == 2 else None, None, DIAGONAL),
     ]
@@ -150,10 +172,18 @@ def _table() -> list[tuple[Any, Implementation, str | None, str | None]]:
     return table
 
 
+# What is decided before an array is looked at.
+OTHERWISE: dict[Any, Callable[[Implementation, Implementation], Implementation]] = {
+    np.ravel: _apart,
+    np.reshape: _reshape,
+}
+
+
 def _declare_views() -> None:
     for function, look, method, sealed in _table():
-        view = seen(value := FUNCTIONS[function], look, sealed, in_turn=function in IN_TURN)
-        implements(function, method=method)(_apart(view, value) if function is np.ravel else view)
+        by_order = function in (np.reshape, np.ravel)
+        view = seen(value := FUNCTIONS[function], look, sealed, in_turn=function in IN_TURN, by_order=by_order)
+        implements(function, method=method)(OTHERWISE[function](view, value) if function in OTHERWISE else view)
     for function in (np.atleast_1d, np.atleast_2d, np.atleast_3d):
         implements(function)(_of_each(FUNCTIONS[function], function))
     implements(np.einsum)(_einsum(FUNCTIONS[np.einsum]))

@@ -16,6 +16,7 @@ from numpy import array
 
 import hoad
 from hoad._adopt import mathematics
+from hoad.errors import TracedValueError
 
 X = np.array([0.3, 0.7, 1.6])
 
@@ -301,3 +302,31 @@ def test_a_text_is_guarded() -> None:
 def test_what_is_not_finite_passes() -> None:
     close(hoad.value_and_grad(hoad.adopt(lambda x: math.exp(-x)))(math.inf)[0], 0.0)
     assert math.isnan(hoad.value_and_grad(hoad.adopt(lambda x: math.sin(x)))(math.nan)[0])
+
+
+# Value of the parameter -> a value, by the distributions of SciPy that it is given.
+AT_ZERO: dict[str, Callable[[Any, Any], Any]] = {
+    "kappa4, h": lambda stats, h: stats.kappa4.pdf(0.5, h, 0.0),
+    "kappa4, k": lambda stats, k: stats.kappa4.cdf(0.5, 0.1, k),
+    "skewnorm": lambda stats, a: stats.skewnorm.logpdf(0.5, a),
+}
+
+
+@pytest.mark.parametrize("name", AT_ZERO)
+def test_parameters_that_a_formula_is_for_have_a_derivative(name: str) -> None:
+    """At zero SciPy computes without the parameter."""
+    stats = pytest.importorskip("scipy.stats")
+
+    def f(x: Any) -> Any:
+        return AT_ZERO[name](stats, x)
+
+    adopted = hoad.adopt(f)
+    with pytest.raises(TracedValueError, match="another formula where a parameter has just this value"):
+        hoad.grad(adopted)(0.0)
+    assert hoad.jit(adopted)(0.0) == f(0.0)
+    assert hoad.grad(adopted)(0.25) == pytest.approx((f(0.25 + 1e-5) - f(0.25 - 1e-5)) / 2e-5, rel=1e-6)
+
+
+def test_places_may_be_anywhere() -> None:
+    stats = pytest.importorskip("scipy.stats")
+    assert hoad.grad(hoad.adopt(lambda x: stats.kappa4.logpdf(x, 0.0, 0.0)))(0.0) == 0.0

@@ -657,3 +657,15 @@ def test_masks_that_are_constants(mask: Any) -> None:
     wide = np.arange(5000) % 3 == 0  # more than a block of lanes
     found = hoad.derivatives(lambda x: np.where(wide, np.sin(x), np.exp(x)), 4)(np.full(5000, 0.5))
     assert_allclose(found[4], np.where(wide, np.sin(0.5), np.exp(0.5)), rtol=1e-14)
+
+
+def test_products_of_counts() -> None:
+    """Zeros of integers absorb nothing: no factor of theirs is infinite."""
+
+    def f(t: Any) -> Any:
+        counts = np.bincount((np.array([1.0, 3.0, 2.0]) * t > 1.5).astype(np.int64), minlength=2)
+        pairs = counts[counts > 1]
+        return 2 * t if np.sum(pairs * (pairs - 1)) > 0 else t
+
+    np.testing.assert_array_equal(hoad.derivatives(f, 3)(1.0), [2.0, 2.0, 0.0, 0.0])
+    assert hoad.grad(f)(1.0) == hoad.jvp(f, (1.0,), (1.0,))[1] == 2.0

@@ -11,8 +11,10 @@ from _numpy.agreement import assert_same, check
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from numpy.lib.stride_tricks import sliding_window_view
 
 import hoad
+from hoad.errors import TracedValueError
 
 
 class Place:
@@ -286,3 +288,42 @@ def test_items_by_method_outside() -> None:
             hoad.grad(f)(M)
     with pytest.raises(ValueError, match="size 1"):
         hoad.grad(lambda x: x.item())(M)
+
+
+@pytest.mark.parametrize("plain", [np.array(3.0), np.array([3.0, 2.0]), np.ones((2, 2))])
+def test_plain_arrays_at_a_traced_boolean(plain: np.ndarray) -> None:
+    def f(x: Any) -> Any:
+        chosen = plain[x > 1]
+        added = plain.copy()
+        added[x > 2] = 7.0
+        return np.sum(chosen) * x**2 + np.sum(added) * x
+
+    compiled = hoad.jit(f)
+    for x in (0.5, 1.5, 2.5):
+        assert compiled(x) == f(x)
+        assert hoad.grad(f)(x) == np.sum(plain[x > 1]) * 2 * x + (7.0 * plain.size if x > 2 else np.sum(plain))
+        assert hoad.derivatives(f, 3)(x)[2] == 2 * np.sum(plain[x > 1])
+
+
+def test_arrays_made_of_traced_booleans_stay_traced() -> None:
+    def f(x: Any) -> Any:
+        return np.sum(np.where(np.array([x > 1, x < 1]), x, x**2))
+
+    program = hoad.record(f, 0.5)
+    assert program(2.0) == f(2.0)
+
+
+def test_windows_are_read_only() -> None:
+    def f(x: Any) -> Any:
+        return np.sum(sliding_window_view(x * 1, 2, writeable=True) ** 3)
+
+    x = np.array([1.0, -2.0, 0.5])
+    np.testing.assert_allclose(hoad.grad(f)(x), 3 * x**2 * [1, 2, 1])
+
+    def written(x: Any) -> Any:
+        y = sliding_window_view(x * 1, 2, writeable=True)
+        y *= 2
+        return np.sum(y)
+
+    with pytest.raises(TracedValueError, match="one item stands in several windows"):
+        hoad.grad(written)(x)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 from _numpy.agreement import assert_same, by_complex_steps, by_differences
 from numpy import polynomial
+from numpy.polynomial.polynomial import polyadd, polymul, polyval
 
 import hoad
+from hoad.errors import TracedValueError
 
 C = np.array([0.7, 1.3, -0.4, 0.25])
 X = np.array([0.3, -0.6, 0.8])
@@ -159,3 +162,52 @@ def test_vectorize_gives_objects() -> None:
     np.testing.assert_allclose(hoad.grad(lambda x: np.sum(rows(x)))(np.outer(X, X)), 2.0 * np.outer(X, X))
     with pytest.raises(hoad.TracedValueError):
         hoad.grad(lambda x: np.sum(np.vectorize(np.sin, otypes=[float])(x)))(X)
+
+
+COEFFICIENTS: dict[str, Callable[[Any], Any]] = {
+    "poly1d": lambda a: np.poly1d([a, 2.0, 1.0])(3.0),
+    "poly1d, of an array": lambda a: np.poly1d(np.stack([a, a + 2.0]))(3.0),
+    "difference": lambda a: (np.poly1d([1.0 + a, 2.0]) - np.poly1d([1.0, 1.0]))(3.0),
+    "product": lambda a: (np.poly1d([a, 1.0]) * np.poly1d([a, a, 2.0]))(3.0),
+    "derivative": lambda a: np.poly1d([a, 1.0, 2.0]).deriv()(3.0),
+    "polymul": lambda a: np.polyval(np.polymul([a, 1.0], [1.0, 2.0]), 3.0),
+    "polymul, of an array": lambda a: np.polyval(np.polymul(np.stack([a, a + 1.0]), [1.0, 2.0]), 3.0),
+    "polynomial.polyadd": lambda a: polyval(3.0, polyadd([1.0, a], [1.0])),
+    "polynomial.polymul": lambda a: polyval(3.0, polymul(np.stack([1.0 + a, a]), [1.0, 2.0])),
+    "Polynomial": lambda a: (polynomial.Polynomial([1.0, a]) * polynomial.Polynomial([1.0, a]))(3.0),
+    "Chebyshev": lambda a: (polynomial.Chebyshev([1.0, a]) + polynomial.Chebyshev([1.0]))(3.0),
+}
+
+
+@pytest.mark.parametrize("name", COEFFICIENTS)
+def test_coefficients_that_are_zero_have_a_derivative(name: str) -> None:
+    """NumPy leaves them out, but beside this point there are none: the derivatives are those of its neighbours."""
+    f = COEFFICIENTS[name]
+    assert hoad.jit(f)(0.0) == f(0.0)
+    series, nested = hoad.derivatives(f, 3)(0.0), f
+    for order in range(4):  # polynomials of at most degree 2, which five points tell exactly
+        h = 0.25
+        around = {k: f(k * h) for k in (-2, -1, 1, 2)}
+        expected = (
+            f(0.0),
+            (around[-2] - 8 * around[-1] + 8 * around[1] - around[2]) / (12 * h),
+            (-around[-2] + 16 * around[-1] - 30 * f(0.0) + 16 * around[1] - around[2]) / (12 * h * h),
+            0.0,
+        )[order]
+        assert series[order] == pytest.approx(expected, abs=1e-11)
+        assert nested(0.0) == pytest.approx(expected, abs=1e-11)
+        nested = hoad.grad(nested)
+    assert hoad.jvp(f, (0.0,), (2.0,))[1] == pytest.approx(2 * series[1], abs=1e-11)
+
+
+@pytest.mark.parametrize("f", [lambda a: np.roots([a, 3.0, 1.0])[-1], lambda a: np.roots([1.0, 3.0, a])[-1]])
+def test_the_degree_of_roots(f: Any) -> None:
+    with pytest.raises(TracedValueError, match=r"np\.roots leaves out first and last coefficients"):
+        hoad.grad(f)(0.0)
+    assert hoad.jit(f)(0.0) == f(0.0)
+    assert hoad.grad(f)(0.25) == pytest.approx((f(0.25 + 1e-6) - f(0.25 - 1e-6)) / 2e-6, rel=1e-6)
+
+
+def test_plain_zeros_are_left_out() -> None:
+    assert hoad.grad(lambda a: np.poly1d([0.0, 1.0, a])(3.0) ** 2)(2.0) == 10.0
+    assert hoad.grad(lambda a: np.polyval([a, 2.0], 3.0))(0.0) == 3.0

@@ -239,3 +239,11 @@ def test_computed_places_outside_of_an_array() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_damaged_pickles_do_no_harm(seed: int) -> None:
     assert trial(np.random.default_rng([17, seed])) is None
+
+
+def test_sums_to_axes_of_length_one() -> None:
+    """What was broadcast along a new axis, and along one of length 1, is summed over both at once."""
+    x = np.array([[1.0], [2.0]])
+    program = hoad.gradient(hoad.record(lambda x: np.sum(np.sin(x * np.arange(8.0).reshape(2, 2, 2))), x))
+    restored = pickle.loads(pickle.dumps(program))
+    np.testing.assert_array_equal(restored(x), program(x))

@@ -170,6 +170,13 @@ def _forms() -> Iterator[Call]:
 
 
 def _designs() -> Iterator[Call]:
+    desired, weight = np.array([1.0, 0.9, 0.1, 0.05]), np.array([1.0, 2.0])
+    yield from of(
+        "signal.firls",
+        {"desired": desired, "weight": weight},
+        call=lambda f, d, w: f(5, [0.0, 0.3, 0.4, 1.0], d, weight=w),
+        D="desired weight",
+    )
     for name, more in {"butter": [], "bessel": [], "cheby1": [1.0], "cheby2": [20.0], "ellip": [1.0, 20.0]}.items():
         yield from of(f"signal.{name}", {"Wn": 0.3}, call=lambda f, w, m=more: f(3, *m, w), D="Wn")
     yield from of("signal.cheby1", {"rp": 1.0}, call=lambda f, r: f(3, r, 0.3), D="rp")
@@ -230,6 +237,5 @@ LEFT = {
     "Of sizes, names and whole numbers": (
         "besselap buttap check_COLA check_NOLA correlation_lags firwin_2d get_window max_len_seq unit_impulse"
     ),
-    "Differentiable by what is desired, of which a program cannot be pickled": "firls",
     "Of plain windows": "closest_STFT_dual_window",
 }

@@ -65,6 +65,9 @@ cdef enum Treatment:
     ADOPTED
     WRITES              # adopted, and it assigns to globals
 
+cdef enum:
+    MOST_CODES = 4096
+
 cdef bint FRAMES_HOLD_FUNCTIONS = sys.version_info < (3, 14)    # whose globals are exchanged; or they hold the globals
 cdef dict opmap = opcode.opmap
 cdef Py_ssize_t EXTRA = PyUnstable_Eval_RequestCodeExtraIndex(NULL)
@@ -76,6 +79,7 @@ cdef dict PLAIN_BUILTINS = vars(builtins)
 cdef dict BUILTINS = AdoptedBuiltins(PLAIN_BUILTINS)    # with the `__import__` of what is adopted
 cdef dict ORIGINALS = {}        # the other way round
 cdef list KEPT = []             # what was found before
+cdef dict ASSIGNED = {}         # address of code -> (the code, which stays alive with it; free variables it assigns to)
 # Code of NumPy that makes arrays of what it is given, and that NumPy does not let be overridden.
 cdef frozenset OF_NUMPY = frozenset([np.asarray_chkfinite.__code__, *[
     x.__code__ for x in vars(np.vectorize).values() if isinstance(x, types.FunctionType)]])
@@ -492,15 +496,23 @@ cdef object other_cell(object cell, object code, str name):
 
 cdef bint assigns_to(object code, str name) except -1:
     """Whether code, or the code of a function that it makes, assigns to a free variable."""
-    if name not in code.co_freevars:
-        return False
-    for x in dis.get_instructions(code):
-        if x.opname in ("STORE_DEREF", "DELETE_DEREF") and x.argval == name:
-            return True
+    cdef object key = <size_t><PyObject*>code
+    cdef tuple known = ASSIGNED.get(key)
+    if known is None:
+        if len(ASSIGNED) >= MOST_CODES:
+            ASSIGNED.clear()
+        known = ASSIGNED[key] = (code, assigned_in(code))
+    return name in <frozenset>known[1]
+
+
+cdef frozenset assigned_in(object code):
+    """The free variables that code, or the code of a function that it makes, assigns to."""
+    cdef set found = {x.argval for x in dis.get_instructions(code)
+                      if x.opname == "STORE_DEREF" or x.opname == "DELETE_DEREF"}
     for inner in code.co_consts:
-        if isinstance(inner, types.CodeType) and assigns_to(inner, name):
-            return True
-    return False
+        if isinstance(inner, types.CodeType):
+            found |= assigned_in(inner)
+    return frozenset(found & set(code.co_freevars))
 
 
 cdef void finish(PyObject* space) noexcept:

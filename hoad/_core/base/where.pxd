@@ -13,6 +13,9 @@ cpdef str standard_name(str filename)
 cdef bint is_solver(str filename) except -1
 cpdef str here()
 cdef bint assigns()
+cdef bint indexes()
+cdef bint compares_shape(object frame, object x) except -1
+cpdef bint trims_polynomial()
 cdef bint stores()
 cpdef bint is_public(str name)
 cpdef str wrapped_in(object frame)

@@ -51,8 +51,13 @@ CHANGING_CODE = {
 }
 cdef str BACKEND = os.path.join("scipy", "linalg", "_interpolative_backend.py")
 # The instructions of a[i] = x.
+cdef int BINARY_SUBSCR = opcode.opmap.get("BINARY_SUBSCR", -1)      # an operator among others from CPython 3.14 on
+cdef int BINARY_OP = opcode.opmap.get("BINARY_OP", -1)
+cdef int NB_SUBSCR = next((k for k, op in enumerate(getattr(opcode, "_nb_ops", ())) if op[0] == "NB_SUBSCR"), -1)
 cdef frozenset STORES = frozenset([opcode.opmap[name] for name in ("STORE_SUBSCR", "STORE_SLICE")
                                    if name in opcode.opmap])
+cdef str DISTRIBUTIONS = os.path.join("scipy", "stats", "_continuous_distns.py")
+cdef frozenset PLACES = frozenset(["x", "q", "p", "n", "loc", "scale"])
 cdef int STORE_ATTR = opcode.opmap["STORE_ATTR"]
 
 
@@ -201,6 +206,41 @@ cdef bint assigns():
     frame = sys._getframe()
     code = frame.f_code.co_code
     return 0 <= frame.f_lasti < len(code) and code[frame.f_lasti] in STORES
+
+
+cdef bint indexes():
+    """Whether the Python code that runs reads or assigns to an item, ``a[i]``, not in a call."""
+    frame = sys._getframe()
+    code = frame.f_code.co_code
+    cdef int at = frame.f_lasti
+    if not 0 <= at < len(code):
+        return False
+    return code[at] in STORES or code[at] == BINARY_SUBSCR or (code[at] == BINARY_OP and code[at + 1] == NB_SUBSCR)
+
+
+cdef bint compares_shape(object frame, object x) except -1:
+    """Whether a frame is of a distribution of SciPy's and x a parameter in it that is no place and no probability."""
+    if not frame.f_code.co_filename.endswith(DISTRIBUTIONS):
+        return False
+    for name, value in frame.f_locals.items():
+        if value is x:
+            return name not in PLACES
+    return False
+
+
+cpdef bint trims_polynomial():
+    """Whether NumPy's code that runs takes coefficients that are zero off a polynomial."""
+    frame = sys._getframe()
+    while frame is not None and (is_library(frame.f_code.co_filename) or is_hoads(frame.f_code.co_filename)):
+        if frame.f_code.co_name == "trimseq" or (
+                frame.f_code.co_name == "__init__" and isinstance(frame.f_locals.get("self"), np.poly1d)):
+            return True
+        frame = frame.f_back
+    return False
+
+
+cdef bint is_hoads(str filename) except -1:
+    return origin_of(filename) == Origin.HOADS
 
 
 cdef bint stores():

@@ -556,9 +556,9 @@ cdef object strided(str name, object params, AbstractValue x):
 
 cdef object reduction(str name, object params, AbstractValue x):
     axes, shape = whole_numbers(params[0]), whole_numbers(params[1])
-    kept = [n for axis, n in enumerate(x.shape) if axis not in axes]
-    kept_as_one = [1 if axis in axes else n for axis, n in enumerate(x.shape)]
-    if len(params) != 2 or not set(axes) <= set(range(x.ndim)) or list(shape) not in (kept, kept_as_one):
+    # each axis that is summed over may be kept with length 1, or not: the adjoint of broadcasting does both at once
+    kept = [n for axis, n in enumerate(x.shape) if axis not in axes and n != 1]
+    if len(params) != 2 or not set(axes) <= set(range(x.ndim)) or [n for n in shape if n != 1] != kept:
         raise refused(f"{name} of {x} over axes {axes} to {shape}")
     if name != "sum" and x.size == 0 and prod(shape):
         raise refused(f"{name} of nothing")

@@ -16,8 +16,8 @@ from hoad._core.graph.primitive cimport INFO, Signature, primitive_of, signature
 from hoad._core.graph.tape cimport (
     ARITY, AVAL_BOOL, AVAL_FLOAT, F_WIDE, OP_ADD, OP_BROADCAST_TO, OP_COMPLEX, OP_CONJUGATE, OP_DIVIDE, OP_IDENTITY,
     OP_IMAG, OP_LOGICAL_NOT, OP_MASK, OP_MULTIPLY, OP_NEGATIVE, OP_POWER, OP_REAL, OP_SELECT, OP_SQUARE,
-    OP_STRONG_DIVIDE, OP_STRONG_MULTIPLY, OP_STRONG_MULTIPLY_BOTH, OP_SUBTRACT, OP_TRANSPOSE, ZERO, aval_of,
-    node_operands, operand_aval,
+    OP_STRONG_DIVIDE, OP_STRONG_MULTIPLY, OP_STRONG_MULTIPLY_BOTH, OP_SUBTRACT, OP_TRANSPOSE, ZERO,
+    AbstractValue, aval_of, node_operands, operand_aval,
 )
 
 cdef enum:
@@ -28,8 +28,10 @@ cdef enum:
 cdef uint16_t strengthen(Graph graph, uint16_t op, int32_t* a, int32_t* b) except? 0:
     """A product with a strong zero is `strong_multiply`, the strong factor first; a quotient is `strong_divide`.
 
-    One of two strong zeros is `strong_multiply_both`.
+    One of two strong zeros is `strong_multiply_both`. Integers need neither: nothing among them is infinite.
     """
+    if (op == OP_MULTIPLY or op == OP_DIVIDE) and of_integers(graph, a[0]):
+        return op
     if op == OP_MULTIPLY:
         if is_strong(graph, a[0]):
             return OP_STRONG_MULTIPLY_BOTH if is_strong(graph, b[0]) else OP_STRONG_MULTIPLY
@@ -45,6 +47,11 @@ cdef uint16_t strengthen(Graph graph, uint16_t op, int32_t* a, int32_t* b) excep
     elif op == OP_STRONG_DIVIDE and has_no_zero(graph, a[0]):
         return OP_DIVIDE
     return op
+
+
+cdef bint of_integers(Graph graph, int32_t operand) except -1:
+    cdef AbstractValue aval = aval_of(operand_aval(graph, operand))
+    return not aval.is_float64 and aval.dtype.kind in "iu"
 
 
 cdef int32_t decided_by_zeros(Appender builder, Primitive primitive, const int32_t* operands, int32_t count,

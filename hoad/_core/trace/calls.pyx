@@ -10,13 +10,14 @@ from hoad._core.graph.primitive cimport INFO, K_UFUNC, UFUNCS, Signature, primit
 from hoad._core.trace.errors cimport check_alive, check_usable, no_rule
 from hoad._core.graph.roots cimport DEEPEST, are_roots, has_root, may_be_root, smoothed
 from hoad._core.graph.tape cimport (
-    AVAL_BOOL, OP_ASSEMBLE, OP_FLOAT_POWER, OP_LOGICAL_AND, OP_LOGICAL_NOT, OP_LOGICAL_OR, OP_LOGICAL_XOR, OP_MASK,
-    OP_MATMUL, OP_MULTIPLY, OP_POWER, OP_RESULT, OP_SQUARE, OP_STOP, AbstractValue, Graph, aval_of, int32_t,
-    is_plain_float64, operand_aval, uint16_t,
+    AVAL_BOOL, OP_ASSEMBLE, OP_CONCATENATE, OP_FLOAT_POWER, OP_GATHER, OP_LOGICAL_AND, OP_LOGICAL_NOT, OP_LOGICAL_OR,
+    OP_LOGICAL_XOR, OP_MASK, OP_MATMUL, OP_MULTIPLY, OP_POWER, OP_RESHAPE, OP_RESULT, OP_SQUARE, OP_STOP,
+    AbstractValue, Graph, aval_of, int32_t, is_plain_float64, operand_aval, uint16_t,
 )
 from hoad._core.trace.traced cimport (
     NO_AXES, OF_PYTHON, Array, Scalar, called, connect, plain_value, push_scalar, representing, wrap,
 )
+from hoad._core.trace.memory_order cimport doubt_order, keep_order
 from hoad._core.base.where cimport here, name_of
 
 cdef dict FUNCTIONS
@@ -66,10 +67,12 @@ cdef object record_call_in(Graph graph, Primitive primitive, object params, tupl
         values = as_loop_operands(graph, primitive, values)
     for i in range(count):
         operands[i] = operand_of(graph, values[i])
+    made = record(graph, primitive, params, operands, count)
     if is_power(graph, primitive.op, operands):
-        return smoothed(record(graph, primitive, params, operands, count), primitive.op, values[0],
-                        values[1] if count == 2 else None)
-    return record(graph, primitive, params, operands, count)
+        made = smoothed(made, primitive.op, values[0], values[1] if count == 2 else None)
+    if primitive.kind == K_UFUNC and type(made) is not Scalar:
+        keep_order(made, values)
+    return made
 
 
 cdef inline bint is_power(Graph graph, uint16_t op, const int32_t* operands) noexcept:
@@ -145,6 +148,69 @@ def apply_primitive(Primitive primitive, object params, *values):
     return record_call(primitive, params, values)
 
 
+cdef object record_on(Graph graph, int op, object params, int32_t operand):
+    """Record an operation on one operand of a running graph."""
+    return record(graph, primitive_of(op), params, &operand, 1)
+
+
+cdef object record_gather(Graph graph, int32_t operand, cnp.ndarray places):
+    """Record what an operand holds at plain places, which must not change any more."""
+    cdef int32_t operands[2]
+    operands[0] = operand
+    operands[1] = graph.const_object(places if cnp.PyArray_IS_C_CONTIGUOUS(places) else np.ascontiguousarray(places))
+    return record(graph, primitive_of(OP_GATHER), None, operands, 2)
+
+
+cdef bint are_alike(object arrays, int axis) except -1:
+    """Whether these are traced arrays of float64, and of one shape but for the lengths along an axis."""
+    cdef AbstractValue first, aval
+    cdef tuple shape, other
+    cdef int d
+    if not arrays or type(arrays[0]) is not Array:
+        return False
+    first = aval_of((<Array>arrays[0]).aval)
+    shape = first.shape
+    if not first.is_float64 or first.ndim == 0 or axis >= first.ndim:
+        return False
+    for x in arrays:
+        if type(x) is not Array:
+            return False
+        aval = aval_of((<Array>x).aval)
+        if aval is first:
+            continue
+        if not aval.is_float64 or aval.ndim != first.ndim:
+            return False
+        other = aval.shape
+        for d in range(first.ndim):
+            if d != axis and shape[d] != other[d]:
+                return False
+    return True
+
+
+def joined(arrays, int axis):
+    """What np.concatenate gives of traced arrays that are alike; None for all others."""
+    if axis < 0 or not are_alike(arrays, axis):
+        return None
+    return record_call(primitive_of(OP_CONCATENATE), (axis,), tuple(arrays))
+
+
+def stacked(arrays, int axis):
+    """What np.stack gives along an axis but the last of traced arrays of one shape; None for all others.
+
+    They are joined along the axis before which the new one stands, and then taken apart: two nodes for any number.
+    """
+    cdef tuple shape
+    if axis < 0 or not are_alike(arrays, axis):
+        return None
+    for x in arrays:
+        if (<Array>x).aval != (<Array>arrays[0]).aval:
+            return None
+    shape = aval_of((<Array>arrays[0]).aval).shape
+    made = record_call(primitive_of(OP_CONCATENATE), (axis,), tuple(arrays))
+    shape = (*shape[:axis], len(arrays), *shape[axis:])
+    return record_on((<Array>made).graph, OP_RESHAPE, (shape,), (<Array>made).node)
+
+
 def record_known(Graph graph, Primitive primitive, object params, list operands, list values):
     """Record `primitive` where its values are known (not looked at in a rule); a tuple of traced results."""
     cdef int32_t count = len(operands)
@@ -202,21 +268,35 @@ cdef object array_ufunc(object ufunc, str method, tuple inputs, dict kwargs):
                 return ufunc(*[boxed(y) for y in inputs])
             return record_call(primitive, None, inputs)
         if ufunc is matmul and not kwargs and is_float64_array(inputs[0]) and is_float64_array(inputs[1]):
-            return record_call(primitive_of(OP_MATMUL), None, inputs)
+            return product(record_call(primitive_of(OP_MATMUL), None, inputs), inputs)
         implementation = FUNCTIONS.get(ufunc)
         if implementation is not None:
-            return implementation(*inputs, **plain_keywords(ufunc, kwargs) if kwargs else kwargs)
+            made = implementation(*inputs, **plain_keywords(ufunc, kwargs) if kwargs else kwargs)
+            if ufunc.signature is not None:
+                return product(made, inputs)
+            keep_order(made, inputs)
+            return made
         if ufunc_primitive(ufunc) is not None:      # of a library whose table of rules is known from now on
             return array_ufunc(ufunc, method, inputs, kwargs)
     elif method == "at":
         return METHODS["__at__"](ufunc, *inputs)
     elif method == "reduce" and ufunc in REDUCTIONS:
-        return REDUCTIONS[ufunc](*inputs, **kwargs)
+        made = REDUCTIONS[ufunc](*inputs, **kwargs)
+        doubt_order(made, inputs)
+        return made
     else:
         found = METHODS["__ufunc_method__"](ufunc, method, inputs, kwargs)
         if found is not NotImplemented:
+            doubt_order(found, inputs)
             return found
     raise no_rule(name_of(ufunc), graph_among(inputs), "" if method == "__call__" else method)
+
+
+cdef object product(object made, tuple inputs):
+    """What a generalised ufunc gives: NumPy makes matrices as in C, but stacks of them in any order."""
+    if type(made) is tuple or type(made) is Array and aval_of((<Array>made).aval).ndim > 2:
+        doubt_order(made, inputs)
+    return made
 
 
 cdef bint gives_out(object out):
@@ -292,4 +372,4 @@ cdef object array_function(object owner, object function, tuple args, dict kwarg
     raise no_rule(name_of(function), graph_among((owner,)))
 
 
-connect(record_call, array_ufunc, array_function)
+connect(record_call, array_ufunc, array_function, keep_order, doubt_order)

@@ -10,10 +10,13 @@ cimport numpy as cnp
 
 from hoad._core.trace.errors cimport check_alive, check_same, is_alone, is_for_jit
 from hoad._core.graph.tape cimport (
-    AVAL_BOOL, AVAL_FLOAT, F_BOOL, F_VALUED, OP_IDENTITY, OP_INPUT, AbstractValue, aval_number, aval_of,
+    AVAL_BOOL, AVAL_FLOAT, F_BOOL, F_VALUED, OP_IDENTITY, OP_INPUT, OP_SELECT, AbstractValue, aval_number, aval_of,
     in_native_order, is_plain_float64, operand_aval, uint8_t, uint16_t,
 )
-from hoad._core.trace.traced cimport Array, Scalar, Traced, buffer_of, new_array, node_now, represented, wrap
+from hoad._core.trace.memory_order cimport is_in_order
+from hoad._core.trace.traced cimport (
+    DOUBT, Array, Scalar, Traced, buffer_of, new_array, node_now, represented, wrap,
+)
 from hoad._core.base.where cimport here
 
 cdef dict METHODS
@@ -45,7 +48,7 @@ cdef int32_t operand_of(Graph graph, object x) except? -1:
         return node_now(array)
     if type(x) is float:
         return graph.const_float(<double>x)
-    if type(x) is ndarray and is_plain_float64(<cnp.ndarray>x):
+    if type(x) is ndarray and holds_numbers(<cnp.ndarray>x):
         return graph.capture(x)
     if isinstance(x, TRUTHS):
         return graph.const_bool(<bint>x)
@@ -150,6 +153,8 @@ cdef tuple as_loop_operands(Graph graph, Primitive primitive, tuple values):
             kinds.append(type(x))
         elif type(x) is ndarray and is_plain_float64(<cnp.ndarray>x):
             kinds.append(FLOAT64)
+        elif type(x) is ndarray and holds_numbers(<cnp.ndarray>x):
+            kinds.append((<cnp.ndarray>x).dtype)
         elif isinstance(x, np.ndarray) and x.dtype != object:
             kinds.append(as_numbers(x).dtype)
         elif isinstance(x, SEQUENCES) and holds_traced(x):
@@ -161,7 +166,8 @@ cdef tuple as_loop_operands(Graph graph, Primitive primitive, tuple values):
         else:
             x = as_numbers(x)
             kinds.append(x.dtype)
-        if kinds[-1] is not FLOAT64 and kinds[-1] is not float:
+        if kinds[-1] is not FLOAT64 and kinds[-1] is not float and not (
+                primitive.op == OP_SELECT and kinds[-1] is BOOL and len(kinds) == 1):
             uniform = False
         cast.append(x)
     if uniform:
@@ -173,12 +179,20 @@ cdef tuple as_loop_operands(Graph graph, Primitive primitive, tuple values):
         LOOP_DTYPES[key] = loop
     for i, dtype in enumerate(loop):
         x = cast[i]
+        if kinds[i] is dtype or kinds[i] == dtype:
+            continue
         if isinstance(x, Traced):
-            if kinds[i] != dtype:
-                cast[i] = METHODS["astype"](x, dtype)
-        elif kinds[i] != dtype:
+            cast[i] = METHODS["astype"](x, dtype)
+        elif dtype is FLOAT64 and (type(x) is int or type(x) is float):
+            cast[i] = float(x)
+        else:
             cast[i] = np.asarray(x, dtype=dtype)
     return tuple(cast)
+
+
+cdef bint holds_numbers(cnp.ndarray x) noexcept:
+    """Whether an array holds booleans, integers or floats."""
+    return cnp.PyArray_TYPE(x) <= cnp.NPY_LONGDOUBLE
 
 
 cdef tuple loop_dtypes(Primitive primitive, list kinds):
@@ -194,7 +208,7 @@ cdef tuple loop_dtypes(Primitive primitive, list kinds):
         raise
 
 
-cdef object argument(Graph graph, int32_t node, uint8_t represents, bint stays_array=False):
+cdef object argument(Graph graph, int32_t node, uint8_t represents, bint stays_array=False, bint in_order=True):
     """The traced value of an input. It is the caller's array, so that nothing is written to it.
 
     An array of float64 and no dimensions stays one, whose copies can be written to, unlike a number's.
@@ -203,6 +217,7 @@ cdef object argument(Graph graph, int32_t node, uint8_t represents, bint stays_a
     (<Traced>traced).represents = represents
     if type(traced) is Array:
         (<Array>traced).sealed = unchanged(graph)
+        (<Array>traced).order = None if in_order else DOUBT
         buffer_of(traced)
     return traced
 
@@ -220,7 +235,8 @@ def as_argument(value, str function=None):
     """A traced value as an argument of a function, to which nothing is written."""
     if type(value) is not Array:
         return value
-    cdef object made = argument((<Array>value).graph, operand_of((<Array>value).graph, value), represented(value))
+    cdef object made = argument((<Array>value).graph, operand_of((<Array>value).graph, value), represented(value),
+                                False, is_in_order(value))
     if function is not None:
         (<Array>made).sealed = f"an argument of {function} is never changed"
     return made
@@ -230,6 +246,7 @@ def new_input(Graph graph, object value, bint nested=False):
     """A fresh input of `graph` (an identity node when a derivative begins inside another recording)."""
     cdef int32_t aval, node, operand
     cdef bint stays_array = False
+    cdef bint in_order = is_in_order(value)
     cdef uint16_t op = OP_IDENTITY if nested else OP_INPUT
     cdef uint8_t represents = represented(value)
     if nested:
@@ -242,7 +259,7 @@ def new_input(Graph graph, object value, bint nested=False):
         value = graph.value_of(operand)
         if value is not None:
             graph.set_object(node, value)
-        return argument(graph, node, represents)
+        return argument(graph, node, represents, False, in_order)
     if isinstance(value, Traced):
         check_same(graph, (<Traced>value).graph)
     if isinstance(value, AbstractValue):
@@ -259,4 +276,4 @@ def new_input(Graph graph, object value, bint nested=False):
         node = graph.push(op, F_BOOL if aval == AVAL_BOOL else 0, 0, 0, NAN)
     if not isinstance(value, AbstractValue):
         graph.set_object(node, value if aval > AVAL_BOOL else value[()])
-    return argument(graph, node, represents, stays_array and aval == AVAL_FLOAT)
+    return argument(graph, node, represents, stays_array and aval == AVAL_FLOAT, in_order)

@@ -9,6 +9,9 @@ cdef object no_rule(str name, Graph graph, str method=*)
 cdef object cut_off(str what, str advice, Graph graph=*)
 cdef int check_branch(Graph graph) except -1
 cdef int check_kept(Graph graph) except -1
+cpdef bint keeps_zero(Graph graph, bint trims=*) except -1
+cpdef int check_degree(Graph graph) except -1
+cdef int check_shape(Graph graph) except -1
 cdef int check_swap() except -1
 cpdef object writes_into(str what)
 cpdef object not_writable()

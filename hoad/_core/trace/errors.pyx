@@ -11,7 +11,9 @@ from cpython.object cimport PyObject
 
 from hoad._core.base.frame_globals import adopts
 
-from hoad._core.base.where cimport assigns, here, is_library, is_solver, stores, user_place, user_position
+from hoad._core.base.where cimport (
+    assigns, here, is_library, is_solver, stores, trims_polynomial, user_place, user_position,
+)
 
 from hoad.errors import NoRuleError, TracedValueError
 
@@ -113,6 +115,35 @@ cdef int check_kept(Graph graph) except -1:
             f"== or != of a traced value and an equal plain one that adopted code keeps ({here()}): if that is a "
             "cache, the derivative would be that of a constant. Clear it, make the object anew, or move the argument a "
             "little."
+        )
+    return 0
+
+
+cpdef bint keeps_zero(Graph graph, bint trims=False) except -1:
+    """Whether a coefficient is kept that NumPy would take off a polynomial, as it is zero here, but not beside it.
+
+    The polynomial is the same, and has its derivative with respect to that coefficient.
+    """
+    return not is_for_jit(graph) and (trims or trims_polynomial())
+
+
+cpdef int check_degree(Graph graph) except -1:
+    """Raise in a derivative of the roots of a polynomial whose degree is another beside this point."""
+    if not is_for_jit(graph):
+        raise TracedValueError(
+            f"np.roots leaves out first and last coefficients that are zero ({here()}), and the derivative with "
+            "respect to a traced one among them. Move the argument a little, or make it a plain zero."
+        )
+    return 0
+
+
+cdef int check_shape(Graph graph) except -1:
+    """Raise in a derivative where a distribution of SciPy's has a formula for one value of a parameter alone."""
+    if not is_for_jit(graph):
+        raise TracedValueError(
+            f"SciPy computes this distribution by another formula where a parameter has just this value ({here()}), "
+            "without that parameter, so that the derivative with respect to it would be zero. Move the argument a "
+            "little, or take hoad.value(x) of the parameter if it does not matter."
         )
     return 0
 

@@ -28,11 +28,14 @@ cdef class Array(Traced):
     cdef int64_t version
     cdef Buffer buffer          # what its views share with it; None while it has none and was not written to
     cdef cnp.ndarray view       # where it lies in the root, None for the root itself: see hoad._core.trace.writes
+    cdef object order           # of its axes in memory while it has no buffer: hoad._core.trace.memory_order
     cdef int64_t taken          # the version of the buffer when this view was made
     cdef str part               # "real" or "imag", where it is a view of that part of a complex root; else None
     cdef str sealed             # why nothing may be written to it, or None
     cdef int64_t made_at        # after how many entries of the graph it was made
     cdef public bint copies     # whether its slices are copies, as those of NumPy's `flat` are
+
+cdef object DOUBT
 
 cdef int check_own(Array x) except -1
 cdef uint8_t represented(object value)
@@ -49,11 +52,12 @@ cpdef object plain_value(object x)
 ctypedef object (*RecordCall)(Primitive primitive, object params, tuple values)
 ctypedef object (*CallUfunc)(object ufunc, str method, tuple inputs, dict kwargs)
 ctypedef object (*CallFunction)(object owner, object function, tuple args, dict kwargs)
+ctypedef int (*NoteOrder)(object made, object operands) except -1
 ctypedef int32_t (*Refresh)(Array x) except? -1
 ctypedef object (*ReadItem)(Buffer buffer, int64_t place)
 ctypedef object (*Overwrite)(Array x, object result, str symbol)
 
-cdef void connect(RecordCall record, CallUfunc ufunc, CallFunction function) noexcept
+cdef void connect(RecordCall record, CallUfunc ufunc, CallFunction function, NoteOrder keep, NoteOrder doubt) noexcept
 cdef void connect_writes(Refresh fresh, ReadItem item, Overwrite over) noexcept
 
 cdef Refresh refresh

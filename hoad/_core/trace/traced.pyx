@@ -24,21 +24,23 @@ from hoad._core.trace.writes cimport place_at
 from hoad._core.ops.eager cimport scalar_value
 from hoad._core.graph.primitive cimport INFO, primitive_of
 from hoad._core.trace.errors cimport (
-    PyThread_get_thread_ident, check_branch, check_kept, check_same, check_swap, check_usable, cut_off, has_leaked,
-    made_by_hand, not_writable, unhashable, unpicklable,
+    PyThread_get_thread_ident, check_branch, check_kept, check_same, check_shape, check_swap, check_usable, cut_off,
+    has_leaked, keeps_zero, made_by_hand, not_writable, unhashable, unpicklable,
 )
 from hoad._core.graph.roots cimport DEEPEST, are_roots, has_root, may_be_root, smoothed
 from hoad._core.graph.tape cimport (
     AVAL_BOOL, F_BOOL, F_VALUED, OP_ABSOLUTE, OP_ADD, OP_CEIL, OP_DIVIDE, OP_EQUAL, OP_FLOOR, OP_FLOOR_DIVIDE,
     OP_GREATER, OP_GREATER_EQUAL, OP_ITEM, OP_LESS, OP_LESS_EQUAL, OP_LOGICAL_AND, OP_LOGICAL_NOT, OP_LOGICAL_OR,
-    OP_LOGICAL_XOR, OP_MULTIPLY, OP_NEGATIVE, OP_NOT_EQUAL, OP_POWER, OP_REMAINDER, OP_SUBTRACT, OP_TRUNC,
+    OP_LOGICAL_XOR, OP_MULTIPLY, OP_NEGATIVE, OP_NOT_EQUAL, OP_POWER, OP_REMAINDER, OP_SUBTRACT, OP_TRANSPOSE, OP_TRUNC,
     AbstractValue, Slot, aval_of, hold_aval, operand_aval, push_valued, release_aval,
 )
 from hoad._core.base.frame_globals import adopts, meets_kept
 from hoad._core.graph.inspect import depends_on_inputs
 
-from hoad._core.base.where cimport here
+from hoad._core.base.where cimport compares_shape, here, indexes
 
+# The order in memory of an array that NumPy lays out in a way that nobody has asked for.
+cdef object DOUBT = Ellipsis
 cdef object EQUAL = np.equal, NOT_EQUAL = np.not_equal
 cdef dict ADVICE
 
@@ -66,7 +68,9 @@ METHODS = {}
 MAKERS = {}         # NumPy function with like= -> implementation, which is given the traced value first
 REDUCTIONS = {}     # ufunc -> implementation of its `reduce`
 PYTHON_NUMBER = <int>OF_PYTHON      # what a traced number represents, for `representing`
+OUT_POSITIONS = {}  # implementation -> position of its parameter `out`, -1 where there is none
 BOXING = set()      # NumPy functions that give arrays of no dimensions, where others give numbers
+KEEPING_ORDER = set()   # implementations that say in which order in memory their results lie
 ANSWERING = set()   # NumPy functions that give booleans of Python
 
 cdef tuple IN_MEMORY = ("base", "flags", "strides")
@@ -75,6 +79,8 @@ cdef tuple IN_MEMORY = ("base", "flags", "strides")
 cdef RecordCall record_call = NULL
 cdef CallUfunc array_ufunc = NULL
 cdef CallFunction array_function = NULL
+cdef NoteOrder doubt_order = NULL
+cdef NoteOrder keep_order = NULL
 
 # What `hoad._core.trace.views`, which knows how to record, puts in.
 cdef Refresh refresh = NULL
@@ -88,6 +94,7 @@ cdef object BOOL = np.dtype(np.bool_)
 # A tuple by name, not in the call of isinstance: Cython looks at the items of a display one by one, and drops what is
 # raised meanwhile. An abstract class is asked in Python, where an interrupt may come.
 cdef tuple TRUTHS = (bool, np.bool_)
+cdef tuple SEQUENCES = (tuple, list)
 cdef tuple OPERANDS = (Scalar, Array, float, int, np.ndarray, np.generic, list, tuple, complex, numbers.Number)
 
 
@@ -324,6 +331,26 @@ cdef class Traced:
             check_equal(self, other, found, 0.0)
         return found
 
+    # ---- what is called often; other methods are found by __getattr__, which takes longer
+
+    def reshape(self, *args, **kwargs):
+        return called(METHODS["reshape"], (self, *args), kwargs)
+
+    def sum(self, *args, **kwargs):
+        return called(METHODS["sum"], (self, *args), kwargs)
+
+    def mean(self, *args, **kwargs):
+        return called(METHODS["mean"], (self, *args), kwargs)
+
+    def dot(self, *args, **kwargs):
+        return called(METHODS["dot"], (self, *args), kwargs)
+
+    def copy(self, *args, **kwargs):
+        return called(METHODS["copy"], (self, *args), kwargs)
+
+    def astype(self, *args, **kwargs):
+        return called(METHODS["astype"], (self, *args), kwargs)
+
     # ---- what would make a plain value of it
 
     def __round__(self, ndigits=None):
@@ -403,6 +430,9 @@ cdef class Scalar(Traced):
             )
         expected.d = 1.0 if self.value != 0 else 0.0
         if self.node >= 0:      # a constant never changes
+            if self.graph.nodes[self.node].op == (OP_NOT_EQUAL if self.value == 0 else OP_EQUAL) and (
+                    keeps_zero(self.graph) and depends_on_inputs(self.graph, self.node)):
+                return self.value == 0
             self.graph.add_guard(self.node, expected, False)
             check_branch(self.graph)
         return self.value != 0
@@ -422,6 +452,14 @@ cdef class Scalar(Traced):
     def __index__(self):
         raise cut_off("using a traced value as an index", "Use int(hoad.value(x)) if a plain number is meant.",
                       self.graph)
+
+    @property
+    def __array__(self):
+        if not (self.truth and indexes()):      # NumPy makes object arrays of what has no __array__
+            raise AttributeError("a traced number is not an array")
+        cdef Method bound = Method.__new__(Method)
+        bound.implementation, bound.owner = as_plain_truth, self
+        return bound
 
     def __copy__(self):
         return self
@@ -489,7 +527,13 @@ cdef object no_modulo(object modulo):
 
 cdef int check_equal(Traced x, object other, object found, double equal) except -1:
     """Raise in a derivative where adopted code finds that x is what it keeps, whose items are those of x."""
-    if is_traced(other) or not meets_kept(sys._getframe()):
+    frame = sys._getframe()
+    cdef bint of_shape = compares_shape(frame, x)
+    if is_traced(other) or not (of_shape or meets_kept(frame)):
+        return 0
+    if of_shape:
+        if (np.asarray(plain_value(found)) == equal).any():
+            check_shape(x.graph)
         return 0
     if type(found) is Scalar:
         if (<Scalar>found).value == equal:
@@ -553,9 +597,22 @@ cdef int check_own(Array x) except -1:
 cdef Buffer buffer_of(Array x):
     """The buffer of `x`, made now if it has none."""
     if x.buffer is None:
-        x.buffer = Buffer(x.graph, x.node, x.aval)
+        if type(x.order) is tuple:
+            lie_in_order(x)
+        else:
+            x.buffer = Buffer(x.graph, x.node, x.aval)
+            x.buffer.in_doubt = x.order is DOUBT
         x.buffer.made_at = x.made_at
     return x.buffer
+
+
+cdef int lie_in_order(Array x) except -1:
+    """Make x a view of a root that holds its items in the order in which NumPy's array has them in memory."""
+    cdef tuple order = x.order
+    cdef Array root = record_call(primitive_of(OP_TRANSPOSE), (order,), (x,))
+    x.buffer = Buffer(root.graph, root.node, root.aval)
+    x.view = x.buffer.shadow_of_root().transpose(np.argsort(order))
+    return 0
 
 
 cdef object in_place(Array x, object result, str symbol):
@@ -631,7 +688,9 @@ cdef class Array(Traced):
 
     def __pos__(self):
         check_usable(self.graph)
-        return representing(wrap(self.graph, node_now(self)), self.represents & OF_PYTHON)
+        made = representing(wrap(self.graph, node_now(self)), self.represents & OF_PYTHON)
+        keep_order(made, (self,))
+        return made
 
     def __abs__(self):
         return representing(record_call(primitive_of(OP_ABSOLUTE), None, (self,)), self.represents & OF_PYTHON)
@@ -724,11 +783,13 @@ cdef class Array(Traced):
 
     def __setitem__(self, index, value):
         cdef AbstractValue aval = aval_of(self.aval)
+        cdef Buffer buffer
         cdef int64_t at
         if type(index) is int and type(value) is Array and (<Array>value).buffer is not None and (
                 (<Array>value).buffer is self.buffer and (<Array>value).taken < self.buffer.version):
             check_swap()
         if (self.sealed is None and aval.is_float64 and self.part is None
+                and (self.buffer is None or self.buffer.sealed is None)
                 and (type(value) is Scalar or type(value) is float)):
             at = item_number(aval, index)
             if at >= 0:
@@ -739,7 +800,8 @@ cdef class Array(Traced):
                     check_alive(self.graph, (<Scalar>value).node)
                     if (<Scalar>value).truth:
                         value = value * 1.0
-                buffer_of(self).put_one(root_place(self, at), value)
+                buffer = buffer_of(self)        # which may give it a place in a root
+                buffer.put_one(root_place(self, at), value)
                 return
         METHODS["__setitem__"](self, index, value)
 
@@ -914,6 +976,11 @@ def as_plain_array(Array x, dtype=None, copy=None):
                   "instead of assigning into a plain one; or take hoad.value(x) if plain numbers are meant.", x.graph)
 
 
+def as_plain_truth(Scalar x, dtype=None, copy=None):
+    """A boolean as NumPy's index takes it, guarded: the shape of what it chooses depends on it."""
+    return np.array(bool(x), dtype)
+
+
 cdef class Method:
     """A method of a traced value, bound to it."""
 
@@ -928,10 +995,15 @@ cdef object called(object implementation, tuple args, dict kwargs):
     """Call an implementation; what it gives goes into the array that is given as `out`, if any."""
     cdef Py_ssize_t k = -1
     if len(args) > 2:
-        k = METHODS["__out_position__"](implementation)
-    if kwargs.get("out") is not None or (0 <= k < len(args) and args[k] is not None):
+        known = OUT_POSITIONS.get(implementation)
+        k = METHODS["__out_position__"](implementation) if known is None else <Py_ssize_t>known
+    if (kwargs and kwargs.get("out") is not None) or (0 <= k < len(args) and args[k] is not None):
         return METHODS["__into__"](implementation, args, kwargs)
-    return implementation(*args, **kwargs)
+    cdef object made = implementation(*args, **kwargs)
+    if (type(made) is Array and (<Array>made).buffer is None and aval_of((<Array>made).aval).ndim > 1
+            or isinstance(made, SEQUENCES)) and implementation not in KEEPING_ORDER:
+        doubt_order(made, (args, tuple(kwargs.values())))
+    return made
 
 
 cdef object method(object owner, str name):
@@ -1084,9 +1156,11 @@ cdef void connect_writes(Refresh fresh, ReadItem item, Overwrite over) noexcept:
     overwrite = over
 
 
-cdef void connect(RecordCall record, CallUfunc ufunc, CallFunction function) noexcept:
+cdef void connect(RecordCall record, CallUfunc ufunc, CallFunction function, NoteOrder keep, NoteOrder doubt) noexcept:
     """Say how calls are recorded."""
-    global record_call, array_ufunc, array_function
+    global record_call, array_ufunc, array_function, keep_order, doubt_order
+    keep_order = keep
+    doubt_order = doubt
     record_call = record
     array_ufunc = ufunc
     array_function = function

@@ -15,8 +15,9 @@ cimport numpy as cnp
 from hoad._core.trace.writes cimport (
     CONTENT, Buffer, grid, in_order, is_shadow, place_at, places_in, start_of, strides_of,
 )
-from hoad._core.trace.coerce cimport as_numbers, check_class, operand_of
-from hoad._core.trace.errors cimport check_same, check_usable
+from hoad._core.trace.coerce cimport as_numbers, check_class, holds_numbers, operand_of
+from hoad._core.trace.errors cimport check_alive, check_same, check_usable
+from hoad._core.trace.calls cimport record_gather, record_on
 from hoad._core.graph.primitive cimport primitive_of
 from hoad._core.graph.tape cimport (
     AVAL_BOOL, AVAL_FLOAT, OP_BROADCAST_TO, OP_COMPLEX, OP_CONCATENATE, OP_GATHER, OP_GETITEM, OP_IMAG, OP_PUT, OP_REAL,
@@ -41,7 +42,13 @@ cnp.import_array()
 cdef type ndarray = np.ndarray
 cdef tuple SEQUENCES = (list, tuple, np.ndarray)
 
+cdef str UNKNOWN_VIEW = (
+    "whether NumPy gives a view or a copy here depends on the order of the items in memory, which is not known of this "
+    "array, so that nothing is written to it any more"
+)
+
 cdef enum:
+    MOST_AXES = 64
     OFTEN = 4       # times as much: when a value is taken apart first
 
 
@@ -90,6 +97,37 @@ cpdef Array view_of(Array x, cnp.ndarray view, value=None, str sealed=None):
     return seen_at(x, view, x.part, aval_of(x.aval).dtype, value, sealed)
 
 
+def reshaped_in_turn(Array x, shape):
+    """The view of another shape where the items lie in turn; None where that takes more to say."""
+    cdef cnp.npy_intp dims[MOST_AXES]
+    cdef cnp.ndarray view
+    cdef int64_t size = 1
+    cdef int d
+    cdef int left = -1
+    if type(shape) is not tuple or len(shape) > MOST_AXES or x.part is not None:
+        return None
+    view = shadow(x)
+    if not in_order(view) or x.buffer.in_doubt:
+        return None
+    for d in range(len(shape)):
+        if type(shape[d]) is not int:
+            return None
+        dims[d] = shape[d]
+        if dims[d] == -1 and left < 0:
+            left = d
+        elif dims[d] <= 0:
+            return None
+        else:
+            size *= dims[d]
+    if left >= 0:
+        dims[left] = cnp.PyArray_SIZE(view) // size
+        size *= dims[left]
+    if size != cnp.PyArray_SIZE(view) or size == 0:
+        return None
+    return view_of(x, cnp.PyArray_New(ndarray, <int>len(shape), dims, cnp.NPY_INT8, NULL, cnp.PyArray_DATA(view), 0, 0,
+                                      None))
+
+
 def part(Array x, str name):
     """The part of a complex `x` that is called "real" or "imag": of an array a view, of a number a number."""
     if x.buffer is None and aval_of(x.aval).ndim == 0:
@@ -116,26 +154,47 @@ cdef Array seen_at(Array x, cnp.ndarray view, str part, object dtype, object val
     return made
 
 
-def seen(value, look, str sealed=None, bint in_turn=False):
+def seen(value, look, str sealed=None, bint in_turn=False, bint by_order=False):
     """The implementation `value` as one that gives views: `look` makes them of a shadow, None where NumPy copies.
 
-    What a view that has its items in turn holds is told by the view alone, and cheaper.
+    What a view that has its items in turn holds is told by the view alone, and cheaper. `by_order` says that the order
+    of the items in memory decides between view and copy.
     """
 
     def implementation(x, *args, **kwargs):
         if type(x) is not Array:
             return value(x, *args, **kwargs)
+        if by_order and buffer_of(x).in_doubt and aval_of((<Array>x).aval).ndim > 1 and not kwargs.get("copy"):
+            return in_doubt(x, value(x, *args, **kwargs))
         found = value(x, *args, **kwargs) if not in_turn and is_settled(x) else None
         view = look(shadow(x), *args, **kwargs)
         if type(view) is ndarray:
             return view_of(x, view, found, sealed)
         if view is None:
             found = value(x, *args, **kwargs) if found is None else found
-            return copy_of(found) if type(found) is Array else found
+            return reshaped_copy(found) if type(found) is Array else found
         return type(view)([view_of(x, part, None if found is None else found[k], sealed)
                            for k, part in enumerate(view)])
 
     return implementation
+
+
+cdef object in_doubt(Array x, object found):
+    """What may be a view of x or a copy: nothing is written to either from now on."""
+    if type(found) is not Array or aval_of((<Array>found).aval).size < 2:
+        return found
+    found = copy_of(found)
+    x.buffer.sealed = UNKNOWN_VIEW
+    buffer_of(found).sealed = UNKNOWN_VIEW
+    return found
+
+
+cdef Array reshaped_copy(Array found):
+    """A copy that lies in memory as what was found."""
+    cdef Array made = copy_of(found)
+    if found.buffer is None:
+        made.order = found.order
+    return made
 
 
 cdef Array as_array(object x):
@@ -170,6 +229,8 @@ def as_traced(x):
     """
     if isinstance(x, Traced):
         return as_number(x)
+    if type(x) is ndarray and holds_numbers(<cnp.ndarray>x):
+        return x
     if isinstance(x, SEQUENCES) and holds_traced(x):
         return METHODS["__pack__"](x)
     return as_numbers(x)
@@ -241,17 +302,17 @@ cdef object content_of(Buffer buffer):
 cdef object content_at(Buffer buffer, cnp.ndarray view):
     """What the content holds at a view."""
     cdef tuple shape = (<object>view).shape
-    content = content_of(buffer)
+    check_usable(buffer.graph)
+    check_alive(buffer.graph, buffer.node)
     if shape == () and aval_of(buffer.aval).is_float64 and aval_of(buffer.aval).ndim:
         return item_of(buffer.graph, buffer.node, place_at(view, 0))
     if not is_shadow(view):
-        return apply_primitive(primitive_of(OP_GATHER), None, content,
-                               wrap(buffer.graph, buffer.graph.const_object(np.ascontiguousarray(view))))
+        return record_gather(buffer.graph, buffer.node, view)
     if not in_order(view) or cnp.PyArray_SIZE(view) != buffer.size:
-        return apply_primitive(primitive_of(OP_GETITEM), (shape, strides_of(view), start_of(view)), content)
+        return record_on(buffer.graph, OP_GETITEM, (shape, strides_of(view), start_of(view)), buffer.node)
     if shape == aval_of(buffer.aval).shape:
-        return content
-    return apply_primitive(primitive_of(OP_RESHAPE), (shape,), content)
+        return content_of(buffer)
+    return record_on(buffer.graph, OP_RESHAPE, (shape,), buffer.node)
 
 
 cdef cnp.ndarray shadow_at(Array x, tuple index):
@@ -408,8 +469,9 @@ cdef object reshaped(object value, tuple shape):
 def check_writable(Array x):
     """Raise unless `x` may be written to here."""
     check_usable(x.graph)
-    if x.sealed is not None:
-        raise TracedValueError(f"{x.sealed} ({here()}). Copy it before, as x = x.copy() does, and change the copy.")
+    if x.sealed is not None or (x.buffer is not None and x.buffer.sealed is not None):
+        reason = x.buffer.sealed if x.sealed is None else x.sealed
+        raise TracedValueError(f"{reason} ({here()}). Copy it before, as x = x.copy() does, and change the copy.")
     check_own(x)
 
 

@@ -10,6 +10,8 @@ cdef class Buffer:
     cdef int64_t version        # counts writes
     cdef int64_t made_at           # as that of the root
     cdef bint blank             # the content is zero throughout
+    cdef bint in_doubt          # whether NumPy's array lies in the order of the root is not known
+    cdef str sealed             # why nothing may be written to any view of it, or None
     cdef list values            # what was written since, in turn; each is owned by the buffer and does not change
     cdef int32_t* owner         # of each place of the root: the number of the value written there last, or CONTENT
     cdef int32_t* slot          # the place in that value
@@ -27,6 +29,7 @@ cdef class Buffer:
 cdef enum:
     CONTENT = -1
 
+cdef cnp.ndarray in_memory(tuple shape, tuple strides)
 cdef int64_t place_at(cnp.ndarray view, int64_t at) noexcept
 cdef cnp.ndarray grid(object shape, object strides, int64_t start)
 cdef cnp.ndarray places_in(cnp.ndarray view)

@@ -20,6 +20,8 @@ from hoad._core.graph.tape cimport AbstractValue, aval_of, hold_aval, release_av
 
 cnp.import_array()
 
+cdef type ndarray = np.ndarray
+
 cdef enum:
     MOST_DIMS = 64
     MOST_PLACES = 2147483647
@@ -156,6 +158,17 @@ cdef tuple strides_of(cnp.ndarray shadow):
 cdef bint in_order(cnp.ndarray view) noexcept:
     """Whether a view covers consecutive places, first to last."""
     return is_shadow(view) and cnp.PyArray_IS_C_CONTIGUOUS(view)
+
+
+cdef cnp.ndarray in_memory(tuple shape, tuple strides):
+    """An array of bytes with these steps over memory that is never read."""
+    cdef cnp.npy_intp dims[MOST_DIMS]
+    cdef cnp.npy_intp steps[MOST_DIMS]
+    cdef int d
+    for d in range(len(shape)):
+        dims[d] = shape[d]
+        steps[d] = strides[d]
+    return cnp.PyArray_New(ndarray, <int>len(shape), dims, cnp.NPY_INT8, steps, &GROUND, 0, 0, None)
 
 
 cdef int64_t place_at(cnp.ndarray view, int64_t at) noexcept:

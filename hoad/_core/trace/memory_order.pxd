@@ -1,0 +1,6 @@
+"""How the items of a new array lie in memory, where that is not as in C."""
+from hoad._core.trace.traced cimport Array
+
+cdef int keep_order(object made, object operands) except -1
+cdef int doubt_order(object made, object operands) except -1
+cpdef bint is_in_order(object x) except -1

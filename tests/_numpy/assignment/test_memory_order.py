@@ -1,0 +1,236 @@
+"""Views and copies, where the order of the items in memory tells them apart: as NumPy does, or an error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hoad
+from hoad.errors import TracedValueError
+
+X = np.arange(24.0).reshape(2, 3, 4) / 7 + 0.3
+SQUARE = np.array([[3.5, 0.25, -0.5], [0.75, 4.0, 1.0], [0.5, -0.25, 5.0]])
+FORTRAN = np.asfortranarray(X)
+
+Function = Callable[[Any], Any]
+
+PLACED: dict[str, Function] = {
+    "as it is": lambda x: x,
+    "transposed": lambda x: x.T,
+    "axis moved": lambda x: np.moveaxis(x, 0, -1),
+    "backwards": lambda x: x[::-1].T,
+    "every other": lambda x: x[..., ::2].swapaxes(0, 1),
+    "computed": lambda x: x.T * 1,
+}
+
+KNOWN: dict[str, Function] = {
+    "of one": lambda x: -x,
+    "of a number": lambda x: x * 2,
+    "ufunc": np.sin,
+    "plus": lambda x: +x,
+    "power": lambda x: x**2,
+    "of an ordered array": lambda x: x * np.ones(x.shape, order="F"),
+    "of an array as in C": lambda x: x * np.ones(x.shape),
+    "of a part": lambda x: x[1:] * 2,
+    "of a new axis": lambda x: x[:, None] * x[None],
+    "broadcast": lambda x: x * np.broadcast_to(x[0], x.shape),
+    "two results": lambda x: np.modf(x)[0],
+    "remainder": lambda x: np.divmod(x, 2.0)[1],
+    "in place": lambda x: np.add(x, 1, out=np.zeros_like(x)),
+    "where": lambda x: np.where(x > 1, x, 0.0),
+    "clip": lambda x: np.clip(x, 0.5, 1.0),
+    "copy": lambda x: x.copy(),
+    "np.copy": np.copy,
+    "copy as in Fortran": lambda x: x.copy("F"),
+    "copy, K": lambda x: x.copy("K"),
+    "copy, A": lambda x: x.copy("A"),
+    "array": lambda x: np.array(x, like=x),
+    "array, F": lambda x: np.array(x, order="F", like=x),
+    "array, C": lambda x: np.array(x, order="C", like=x),
+    "asfortranarray": lambda x: np.asfortranarray(x * 1, like=x),
+    "ascontiguousarray": lambda x: np.ascontiguousarray(x * 1, like=x),
+    "require": lambda x: np.require(x * 1, requirements=["F"], like=x),
+    "astype": lambda x: x.astype(np.float32),
+    "zeros_like": lambda x: np.zeros_like(x),
+    "ones_like, F": lambda x: np.ones_like(x, order="F"),
+    "full_like": lambda x: np.full_like(x, x.sum()),
+    "empty": lambda x: np.ones(x.shape, order="F", like=x),
+    "index": lambda x: x[[0, 1]],
+    "index of the second axis": lambda x: x[:, [0, 1]],
+    "index of the last axis": lambda x: x[..., [0, 1, 0]],
+    "indices of two axes": lambda x: x[[0, 1], [1, 0]],
+    "mask": lambda x: x[np.array([True, False, True, True])[: x.shape[0]]],
+    "traced index": lambda x: x[:, (x.ravel()[:2] > 100).astype(int)],
+    "take": lambda x: np.take(x, [0, 1], 1),
+    "repeat": lambda x: np.repeat(x, 2, 0),
+    "kron": lambda x: np.kron(x, x),
+    "outer": lambda x: np.outer(x, x),
+    "tensordot": lambda x: np.tensordot(x, x, ((-1,), (-1,))),
+    "reshape": lambda x: np.reshape(x, (x.shape[-1], -1)),
+    "reshape as in Fortran": lambda x: np.reshape(x, (x.shape[-1], -1), order="F"),
+    "vander": lambda x: np.vander(x.ravel()[:3]),
+}
+
+UNKNOWN: dict[str, Function] = {
+    "sum": lambda x: x.sum(0),
+    "mean": lambda x: np.mean(x, 1),
+    "add.reduce": lambda x: np.add.reduce(x, 0),
+    "add.outer": lambda x: np.add.outer(x, x),
+    "cumsum": lambda x: np.cumsum(x, 0),
+    "sort": lambda x: np.sort(x, 0),
+    "stack": lambda x: np.stack([x, x], 1),
+    "concatenate": lambda x: np.concatenate([x, x]),
+    "roll": lambda x: np.roll(x, 1, 0),
+    "pad": lambda x: np.pad(x, 1),
+    "gradient": lambda x: np.gradient(x, axis=0),
+    "apply_along_axis": lambda x: np.apply_along_axis(lambda y: y * 2, 0, x),
+    "einsum": lambda x: np.einsum("ijk,ijk->kji", x, x),
+    "einsum as in C": lambda x: np.einsum("ijk,ljk->li", x, x),
+    "einsum, in an order of its own": lambda x: np.einsum("ijk,ljk->li", x, x, optimize=True),
+    "matmul": lambda x: x @ np.swapaxes(x, -1, -2),
+    "dot": lambda x: np.dot(x, x[0].T),
+    "fft": lambda x: np.abs(np.fft.fft(x, axis=0)),
+    "linspace": lambda x: np.linspace(x, x + 1, 3, axis=-1),
+    "unwrap": lambda x: np.unwrap(x, axis=0),
+    "qr": lambda x: np.linalg.qr(x)[1],
+    "svd": lambda x: np.linalg.svd(x, full_matrices=False)[2],
+    "solve": lambda x: np.linalg.solve(SQUARE, x[:3, :3, :2] * np.ones((3, 3, 2))),
+    "cov": lambda x: np.cov(x.reshape(x.shape[0], -1)),
+}
+
+
+def result_written(y: Any) -> Any:
+    y.reshape(-1)[...] = y.reshape(-1) ** 2 + 3
+    return y
+
+
+def raveled_written(y: Any) -> Any:
+    z = y.ravel()
+    z[1:] += z[:-1]
+    return y
+
+
+def base_written(y: Any) -> Any:
+    z = y.reshape(-1)
+    y[0] *= 3
+    return z
+
+
+def column_written(y: Any) -> Any:
+    z = y[:, :1].reshape(-1)
+    z *= 2
+    return y
+
+
+WRITES = (result_written, raveled_written, base_written, column_written)
+
+
+def recorded(f: Function, x: np.ndarray) -> Any:
+    """The value that f has where it is recorded, and its slope along a line."""
+    return hoad.jvp(f, (x,), (np.cos(1.0 + np.arange(x.size)).reshape(x.shape),))
+
+
+def attempted(f: Function, x: np.ndarray) -> tuple[Any, str | None]:
+    """The value, or what the error says."""
+    try:
+        return recorded(f, x)[0], None
+    except TracedValueError as error:
+        return None, str(error)
+
+
+@pytest.mark.parametrize("write", WRITES)
+@pytest.mark.parametrize("placed", PLACED)
+@pytest.mark.parametrize("name", KNOWN)
+def test_known_order(name: str, placed: str, write: Function) -> None:
+    def f(x: Any) -> Any:
+        return write(KNOWN[name](PLACED[placed](x.copy())))
+
+    np.testing.assert_allclose(recorded(f, X)[0], f(X), rtol=1e-6)
+
+
+@pytest.mark.parametrize("write", WRITES)
+@pytest.mark.parametrize("placed", PLACED)
+@pytest.mark.parametrize("name", UNKNOWN)
+def test_never_in_silence(name: str, placed: str, write: Function) -> None:
+    def f(x: Any) -> Any:
+        try:
+            y = UNKNOWN[name](PLACED[placed](x.copy()))
+        except (ValueError, np.linalg.LinAlgError):
+            pytest.skip("shapes do not fit")
+        return write(y)
+
+    expected = f(X)
+    found, refusal = attempted(f, X)
+    if refusal is None:
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+    else:
+        assert placed != "as it is" or "of its own" in name
+        assert "order of the items in memory" in refusal
+        assert "x = x.copy()" in refusal
+
+
+@pytest.mark.parametrize("write", WRITES)
+def test_modes(write: Function) -> None:
+    def f(x: Any) -> Any:
+        y = write(np.exp(np.moveaxis(x, 0, -1)) * 2)
+        return (np.sin(y) * np.arange(1.0, y.size + 1).reshape(y.shape)).sum()
+
+    v = np.cos(1.0 + np.arange(X.size)).reshape(X.shape)
+
+    def along(t: Any) -> Any:
+        return f(X + t * v)
+
+    slope = (hoad.grad(f)(X) * v).sum()
+    assert recorded(f, X)[1] == pytest.approx(slope, rel=1e-13)
+    series = hoad.derivatives(along, 4)(0.0)
+    nested = along
+    for order in range(5):
+        assert series[order] == pytest.approx(nested(0.0), rel=1e-10)
+        nested = hoad.grad(nested)
+    assert hoad.jit(f)(X) == pytest.approx(f(X), rel=1e-14)
+    h = 1e-6
+    assert slope == pytest.approx((along(h) - along(-h)) / (2 * h), rel=1e-6)
+
+
+@pytest.mark.parametrize("write", WRITES)
+def test_arguments_as_in_fortran(write: Function) -> None:
+    """NumPy copies here; what an argument looks like to other calls of the same program is not known."""
+    with pytest.raises(TracedValueError, match="order of the items in memory"):
+        recorded(lambda x: write(x * 2), FORTRAN)
+    np.testing.assert_array_equal(recorded(lambda x: write(x.copy()), FORTRAN)[0], write(FORTRAN.copy()))
+
+
+def test_reading_stays_possible() -> None:
+    def f(x: Any) -> Any:
+        y = np.sort(x.T, 0)
+        z = y.reshape(-1)
+        return z[1:] * z[:-1] + y.ravel()[1:]
+
+    np.testing.assert_array_equal(recorded(f, X)[0], f(X))
+
+
+def test_copies_of_what_is_not_known() -> None:
+    def f(x: Any) -> Any:
+        y = np.sort(x.T, 0)
+        z = y.reshape(-1).copy()
+        z[0] = 7.0
+        w = y.copy()
+        w.reshape(-1)[1] = 5.0
+        w.flat[2] = 4.0
+        return np.concatenate([z, w.ravel(), y.flatten()])
+
+    np.testing.assert_array_equal(recorded(f, X)[0], f(X))
+
+
+def test_places_in_turn_of_what_is_not_known() -> None:
+    def f(x: Any) -> Any:
+        y = np.sort(x.T, 0)
+        y.flat[3] = x[0, 0, 0] ** 2
+        np.put(y, [5], 3.0)
+        y[0, :, 1] = 2.0
+        return y
+
+    np.testing.assert_array_equal(recorded(f, X)[0], f(X))
