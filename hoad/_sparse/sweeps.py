@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from hoad._sparse.pattern_of_sweep import is_of_numbers, pattern_of
 from hoad._sparse.placed_operands import joined, picked
 from hoad._sparse.relations import Indices
 from hoad._sparse.sparse_structure import FlatBlock, Structure
-from hoad._sparse.weighted_blocks import NotInBlocksError, WeightedBlocks
+from hoad._sparse.weighted_blocks import NotInBlocksError, WeightedBlocks, moves_of
 from hoad.errors import ArgumentError, DTypeError, ShapeError
 
 Triangle = Literal["lower", "upper", None]
@@ -128,8 +129,10 @@ def values_of_sweep(sweep: LinearSweep, by_columns: bool, triangle: Triangle, kn
 
 def _blocks_of(sweep: LinearSweep, output: int, triangle: Triangle, by_columns: bool) -> list[FlatBlock]:
     if is_of_numbers(sweep.recording, sweep.seed, output):
-        entries = sweep.recording.entries_of_numbers(sweep.seed, output)
-        return _in_lanes(sweep, output, triangle) if entries is None else _of_numbers(sweep, entries, triangle, by_columns)
+        entries = sweep.recording.entries_of_numbers(sweep.seed, output, partial(moves_of, sweep.recording))
+        return (
+            _in_lanes(sweep, output, triangle) if entries is None else _of_numbers(sweep, entries, triangle, by_columns)
+        )
     try:
         return _in_blocks(sweep, output, triangle)
     except NotInBlocksError:

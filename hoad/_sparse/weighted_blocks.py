@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from hoad._core.graph.inspect import const_value
 from hoad._core.graph.primitive import CONCATENATE, STRIDED, UFUNC, Primitive, ufunc_primitive
+from hoad._core.record.recording import Recording
 from hoad._ops import primitives as prim
-from hoad._sparse.entry_blocks import Block, Blocks, Node
+from hoad._sparse.entry_blocks import Block, Blocks, Node, known_values, node_of
 from hoad._sparse.placed_operands import flat, picked
-from hoad._sparse.relations import Following, Indices, OfMatrix, Relation
+from hoad._sparse.relations import Following, Indices, OfMatrix, Relation, relation_of
 from hoad._sparse.sparse_structure import FlatBlock, Structure
 
 # Entries of a node, for each item of the seed, which some items more do not change; more are left to lanes.
@@ -170,6 +171,20 @@ class WeightedBlocks(Blocks):
 
     def _emit(self, primitive: Primitive, *operands: int, params: Any = None) -> int:
         return self.recording.emit(primitive, params, list(operands))
+
+
+def moves_of(recording: Recording, i: int, given: list[int]) -> list[tuple[int, Indices, Indices]] | None:
+    """Of a node that only moves items: (operand, its items, their places), for the operands that are given."""
+    node = node_of(recording.graph, i)
+    if not _moves(node) or not _is_known(node, given):
+        return None
+    values = known_values(recording, node, given, None)
+    found = []
+    for k in given:
+        items, places = relation_of(node.primitive, node.params, node.avals, node.aval, k, values).spread(None)
+        items = np.arange(node.avals[k].size) if items is None else items
+        found.append((k, items, np.arange(node.aval.size) if places is None else places))
+    return found
 
 
 def _moves(node: Node) -> bool:

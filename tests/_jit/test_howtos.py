@@ -47,7 +47,7 @@ def test_a_page_with_jitted_drivers(page: Path, results: dict[str, Any]) -> None
         (wanted, expected), (said, numbers) = words(x), words(y)
         assert said == wanted
         np.testing.assert_allclose(numbers, expected, rtol=1e-6, atol=1e-12)
-    assert replays or page.stem in ("check", "dense", "low-level", "see-the-tape")
+    assert replays or page.stem in ("check", "dense", "low-level", "see-the-tape", "sparse")
 
 
 def test_every_exception_is_on_a_page() -> None:

@@ -167,6 +167,8 @@ def test_advice_on_scipy_is_for_functions_that_are_there() -> None:
         package, _, function = name.rpartition(".")
         if package == "scipy.stats.*":
             assert hasattr(pytest.importorskip("scipy.stats").norm, function)
+        elif package == "scipy.sparse.*":
+            assert hasattr(pytest.importorskip("scipy.sparse").csr_array, function)
         elif package.startswith("scipy."):
             assert callable(getattr(pytest.importorskip(package), function))
 

@@ -13,7 +13,7 @@ so = pytest.importorskip("scipy.optimize")
 sparse = pytest.importorskip("scipy.sparse")
 
 import hoad  # noqa: E402
-from hoad._solvers.entries import Entries  # noqa: E402
+from hoad._solvers.kept_pattern import Entries  # noqa: E402
 from hoad.errors import ArgumentError, DomainError, GuardError, NoRuleError  # noqa: E402
 from hoad.interop import ipopt  # noqa: E402
 

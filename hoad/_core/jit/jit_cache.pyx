@@ -290,6 +290,8 @@ cdef class CallSignature:
                 continue
             describe(&self.places[k], kinds[k])
             self.places[k].cls = <void*>Py_TYPE(PyList_GET_ITEM(<PyObject*>leaves, k))
+            if type(leaves[k]) is ndarray:
+                note_order(&self.places[k], <cnp.ndarray>leaves[k])
 
     def __dealloc__(self):
         PyMem_RawFree(self.places)
@@ -381,7 +383,8 @@ cdef class CallSignature:
         cdef ArgumentPlace* place = &self.places[k]
         if place.kind == NUMBER or place.kind == ARRAY:
             if type(<object>x) is ndarray:
-                return (place.ndim > 0 or place.cls == <void*>ndarray) and fits_array(place, <cnp.ndarray>x)
+                return (place.ndim > 0 or place.cls == <void*>ndarray) and fits_array(place, <cnp.ndarray>x) and (
+                    place.ndim < 2 or is_in_order(place, <cnp.ndarray>x))
             # numbers go by their class; arrays of other classes, of any shape, are looked at where they are recorded
             return place.ndim == 0 and <void*>Py_TYPE(x) == place.cls and not isinstance(<object>x, ndarray)
         if same(<object>x, <object>PyTuple_GET_ITEM(<PyObject*>self.fixed, k)):
@@ -580,6 +583,34 @@ cdef inline bint fits_array(ArgumentPlace* place, cnp.ndarray array) noexcept:
     for d in range(place.ndim):
         if cnp.PyArray_DIM(array, d) != place.dims[d]:
             return False
+    return True
+
+
+cdef int note_order(ArgumentPlace* place, cnp.ndarray array) except -1:
+    """Note how the axes of an array lie in memory: NumPy's views, and copies where there is no view, follow them."""
+    cdef int d
+    for d in range(place.ndim):
+        place.axes[d] = d
+    if not is_in_order(place, array):
+        steps = [abs(cnp.PyArray_STRIDE(array, d)) for d in range(place.ndim)]
+        for d, axis in enumerate(np.argsort(np.negative(steps), kind="stable")):
+            place.axes[d] = axis
+    return 0
+
+
+cdef inline bint is_in_order(ArgumentPlace* place, cnp.ndarray array) noexcept:
+    """Whether the axes of an array lie in memory as they did when it was recorded."""
+    cdef int d, axis
+    cdef cnp.npy_intp step
+    cdef cnp.npy_intp last = 0
+    for d in range(place.ndim):
+        axis = place.axes[d]
+        step = abs(cnp.PyArray_STRIDE(array, axis))
+        if cnp.PyArray_DIM(array, axis) == 1 or step == 0:
+            continue
+        if last and step > last:
+            return False
+        last = step
     return True
 
 

@@ -176,9 +176,9 @@ cdef class Recording:
         return assemble(self.building(), intern_aval(dtype, shape).number, &at[0], len(operands),
                         np.zeros(0, dtype=np.int64), parts)
 
-    def entries_of_numbers(self, int seed, int output):
-        """(rows, columns, weights) of the matrix from the items of a seed to those of an output; None if not of numbers."""
-        return entries_of_numbers(self.graph, self.building(), seed, output)
+    def entries_of_numbers(self, int seed, int output, moved):
+        """(rows, columns, weights) of the matrix from the items of a seed to those of an output, or None."""
+        return entries_of_numbers(self.graph, self.building(), seed, output, moved)
 
     def assembly_of_numbers(self, operands):
         """Append an array of numbers, whose operands are given as an array."""

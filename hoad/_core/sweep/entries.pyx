@@ -10,7 +10,7 @@ import numpy as np
 cimport numpy as cnp
 from libc.stdlib cimport free, realloc
 
-from hoad._core.graph.primitive cimport Signature
+from hoad._core.graph.primitive cimport params_of
 from hoad._core.graph.reach cimport dependents, mark_needed, marks_in
 from hoad._core.graph.tape cimport (
     F_WIDE, OP_ADD, OP_ASSEMBLE, OP_DIVIDE, OP_IDENTITY, OP_ITEM, OP_MASK, OP_MULTIPLY, OP_NEGATIVE, OP_STRONG_DIVIDE,
@@ -56,66 +56,149 @@ cdef class EntryList:
         return 0
 
 
-cdef tuple entries_of_numbers(Graph graph, Builder builder, int32_t seed, int32_t output):
-    """(rows, columns, weights) of the entries, row by row; None if an operation on arrays is among the sweep.
+cdef class NumberSweep:
+    """A sweep of which the sets of all numbers, and of the items of all arrays, are to be found."""
 
-    Other than those that take items of the seed, and that put the output together from numbers.
-    """
-    cdef bytearray marks = dependents(graph, seed, output + 1, (seed,))
-    cdef bytearray needed = bytearray(output - seed + 3)
-    cdef cnp.ndarray table = np.zeros((output + 1 - seed, 2), dtype=np.int64)
-    cdef EntrySet* sets = <EntrySet*>cnp.PyArray_DATA(table)
-    cdef EntryList entries = EntryList()
-    cdef int32_t i
-    needed[output - seed + 2] = 1
-    mark_needed(graph, seed, output + 1, marks_in(needed) + 2)
-    if graph.nodes[output].op != OP_ASSEMBLE:
-        return None
-    for i in range(seed + 1, output):
-        if marks[i - seed] and needed[i - seed + 2] and not add_node(graph, builder, seed, i, sets, marks, entries):
-            return None
-    return assembled(graph, seed, output, sets, marks, entries)
+    cdef Graph graph
+    cdef Builder builder
+    cdef int32_t seed
+    cdef object moved
+    cdef cnp.ndarray firsts, table
+    cdef int64_t* first     # where the items of a node begin, by its distance from the seed; -1 if it does not matter
+    cdef EntrySet* sets     # of each item
+    cdef EntryList entries
 
+    def __cinit__(self, Graph graph, Builder builder, int32_t seed, int32_t output, object moved):
+        cdef bytearray marks = dependents(graph, seed, output + 1, (seed,))
+        cdef bytearray needed = bytearray(output - seed + 3)
+        cdef int64_t total = 0
+        cdef int32_t i
+        self.graph, self.builder, self.seed, self.moved = graph, builder, seed, moved
+        self.entries = EntryList()
+        self.firsts = np.full(output + 1 - seed, -1, dtype=np.int64)
+        self.first = <int64_t*>cnp.PyArray_DATA(self.firsts)
+        needed[output - seed + 2] = 1
+        mark_needed(graph, seed, output + 1, marks_in(needed) + 2)
+        for i in range(seed, output + 1):
+            if marks[i - seed] and needed[i - seed + 2]:
+                self.first[i - seed] = total
+                total += aval_of(operand_aval(graph, i)).size
+        self.table = np.zeros((total, 2), dtype=np.int64)
+        self.sets = <EntrySet*>cnp.PyArray_DATA(self.table)
 
-cdef bint add_node(Graph graph, Builder builder, int32_t seed, int32_t i, EntrySet* sets, const unsigned char[:] marks,
-                   EntryList entries) except -1:
-    """Find the set of a number; False if it is none, or not linear in a way that is known here."""
-    cdef uint16_t op = graph.nodes[i].op
-    cdef int32_t a = graph.nodes[i].a
-    cdef int32_t b = graph.nodes[i].b
-    cdef EntrySet* of_a = &sets[a - seed] if a >= seed and marks[a - seed] else NULL
-    cdef EntrySet* found = &sets[i - seed]
-    cdef EntrySet* of_b
-    if op == OP_ITEM:
-        if a != seed:
+    cdef inline EntrySet* of(self, int32_t operand) noexcept:
+        """The sets of an operand that depends on the seed, else NULL."""
+        if operand < self.seed or self.first[operand - self.seed] < 0:
+            return NULL
+        return &self.sets[self.first[operand - self.seed]]
+
+    cdef int begin(self) except -1:
+        """An entry of weight 1 for each item of the seed."""
+        cdef int32_t size = aval_of(operand_aval(self.graph, self.seed)).size
+        cdef int32_t one = self.graph.const_float(1.0)
+        cdef int32_t j
+        self.entries.take(size)
+        for j in range(size):
+            self.sets[j].start, self.sets[j].count = j, 1
+            self.entries.add(j, one)
+        return 0
+
+    cdef bint add_node(self, int32_t i) except -1:
+        """Find the sets of a node; False if it is not linear in a way that is known here."""
+        cdef uint16_t op = self.graph.nodes[i].op
+        cdef int32_t a = self.graph.nodes[i].a
+        cdef int32_t b = self.graph.nodes[i].b
+        cdef EntrySet* found = self.of(i)
+        cdef EntrySet* of_a
+        cdef EntrySet* of_b
+        if op == OP_ITEM:
+            found[0] = self.of(a)[b]
+            return True
+        if self.graph.nodes[i].flags & F_WIDE:
+            return self.add_array(i, found)
+        of_a, of_b = self.of(a), self.of(b)
+        if op == OP_IDENTITY:
+            found[0] = of_a[0]
+            return True
+        if op == OP_NEGATIVE:
+            return scale(self.builder, op, of_a, 0, False, found, self.entries)
+        if op == OP_ADD or op == OP_SUBTRACT:
+            return join(self.builder, op, of_a, of_b, found, self.entries)
+        if of_a != NULL and of_b != NULL:
             return False
-        entries.take(1)
-        found.start, found.count = entries.size, 1
-        entries.add(b, graph.const_float(1.0))
-        return True
-    if graph.nodes[i].flags & F_WIDE:
+        if op == OP_STRONG_MULTIPLY and of_a != NULL:
+            op = OP_MULTIPLY        # which zeros of a weight are strong, it tells by itself
+        elif op == OP_STRONG_DIVIDE:
+            op = OP_DIVIDE
+        if op == OP_MULTIPLY or op == OP_STRONG_MULTIPLY or op == OP_STRONG_MULTIPLY_BOTH:
+            return scale(self.builder, op, of_b if of_a == NULL else of_a, a if of_a == NULL else b, of_a == NULL, found,
+                         self.entries)
+        if op == OP_DIVIDE and of_b == NULL:
+            return scale(self.builder, op, of_a, b, False, found, self.entries)
+        if op == OP_MASK and of_a == NULL:
+            return scale(self.builder, op, of_b, a, True, found, self.entries)
         return False
-    if op == OP_IDENTITY:
-        found[0] = of_a[0]
+
+    cdef bint add_array(self, int32_t i, EntrySet* found) except -1:
+        """As `add_node`, of an operation that moves items of arrays, and adds up those that meet."""
+        cdef int32_t k, count
+        cdef int64_t j
+        cdef const int32_t* operands
+        cdef EntrySet* given
+        cdef const int64_t[::1] items, places
+        operands = node_operands(self.graph, i, &count)
+        if self.graph.nodes[i].op == OP_ASSEMBLE and len(params_of(self.graph, i)[1]) == 0:
+            places = params_of(self.graph, i)[0]
+            for k in range(count):
+                given = self.of(operands[k])
+                if given != NULL:
+                    join(self.builder, OP_ADD, &found[places[k]], given, &found[places[k]], self.entries)
+                    operands = node_operands(self.graph, i, &count)     # which may have moved
+            return True
+        moves = self.moved(i, [k for k in range(count) if self.of(operands[k]) != NULL])
+        if moves is None:
+            return False
+        for k, items, places in moves:
+            operands = node_operands(self.graph, i, &count)
+            given = self.of(operands[k])
+            for j in range(len(items)):
+                join(self.builder, OP_ADD, &found[places[j]], &given[items[j]], &found[places[j]], self.entries)
         return True
-    if op == OP_NEGATIVE:
-        return scale(builder, op, of_a, 0, False, found, entries)
-    of_b = &sets[b - seed] if b >= seed and marks[b - seed] else NULL
-    if op == OP_ADD or op == OP_SUBTRACT:
-        return join(builder, op, of_a, of_b, found, entries)
-    if of_a != NULL and of_b != NULL:
-        return False
-    if op == OP_STRONG_MULTIPLY and of_a != NULL:
-        op = OP_MULTIPLY        # which zeros of a weight are strong, it tells by itself
-    elif op == OP_STRONG_DIVIDE:
-        op = OP_DIVIDE
-    if op == OP_MULTIPLY or op == OP_STRONG_MULTIPLY or op == OP_STRONG_MULTIPLY_BOTH:
-        return scale(builder, op, of_b if of_a == NULL else of_a, a if of_a == NULL else b, of_a == NULL, found, entries)
-    if op == OP_DIVIDE and of_b == NULL:
-        return scale(builder, op, of_a, b, False, found, entries)
-    if op == OP_MASK and of_a == NULL:
-        return scale(builder, op, of_b, a, True, found, entries)
-    return False
+
+    cdef tuple entries_of(self, int32_t node):
+        """(rows, columns, weights) of a node."""
+        cdef EntrySet* found = self.of(node)
+        cdef int32_t size = aval_of(operand_aval(self.graph, node)).size
+        cdef int64_t j, k
+        cdef int64_t total = 0
+        for j in range(size):
+            total += found[j].count
+        cdef cnp.ndarray rows = np.empty(total, dtype=np.int64)
+        cdef cnp.ndarray columns = np.empty(total, dtype=np.int64)
+        cdef cnp.ndarray weights = np.empty(total, dtype=np.int32)
+        total = 0
+        for j in range(size):
+            for k in range(found[j].start, found[j].start + found[j].count):
+                (<int64_t*>cnp.PyArray_DATA(rows))[total] = j
+                (<int64_t*>cnp.PyArray_DATA(columns))[total] = self.entries.items[k].column
+                (<int32_t*>cnp.PyArray_DATA(weights))[total] = self.entries.items[k].weight
+                total += 1
+        return rows, columns, weights
+
+
+cdef tuple entries_of_numbers(Graph graph, Builder builder, int32_t seed, int32_t output, object moved):
+    """(rows, columns, weights) of the entries, row by row; None if an operation is not known here.
+
+    ``moved(node, given)`` gives, for an operation that only moves items of arrays, (operand, its items, their places in
+    the result) for each of the operands that depend on the seed, else None.
+    """
+    cdef NumberSweep sweep = NumberSweep(graph, builder, seed, output, moved)
+    cdef int32_t i
+    sweep.begin()
+    for i in range(seed + 1, output + 1):
+        if sweep.first[i - seed] >= 0 and not sweep.add_node(i):
+            return None
+    return sweep.entries_of(output)
 
 
 cdef bint scale(Builder builder, uint16_t op, const EntrySet* given, int32_t other, bint on_the_right, EntrySet* found,
@@ -140,8 +223,8 @@ cdef bint join(Builder builder, uint16_t op, const EntrySet* one, const EntrySet
     cdef EntrySet a = none if one == NULL else one[0]
     cdef EntrySet b = none if other == NULL else other[0]
     cdef Entry left, right
-    if other == NULL or (one == NULL and op == OP_ADD):
-        found[0] = a if other == NULL else b
+    if b.count == 0 or (a.count == 0 and op == OP_ADD):
+        found[0] = a if b.count == 0 else b
         return True
     entries.take(a.count + b.count)
     found.start = entries.size
@@ -161,34 +244,3 @@ cdef bint join(Builder builder, uint16_t op, const EntrySet* one, const EntrySet
             b.start, b.count = b.start + 1, b.count - 1
     found.count = entries.size - found.start
     return True
-
-
-cdef tuple assembled(Graph graph, int32_t seed, int32_t output, const EntrySet* sets, const unsigned char[:] marks,
-                     EntryList entries):
-    """The entries of an array that is put together from numbers."""
-    cdef int32_t count, k
-    cdef int64_t j
-    cdef int64_t total = 0
-    cdef const int32_t* operands = node_operands(graph, output, &count)
-    offsets, parts = (<Signature>graph.wide_nodes[graph.nodes[output].a].sig).params
-    if len(parts) or len(set(offsets.tolist())) < count:
-        return None
-    for k in range(count):
-        if operands[k] >= seed and marks[operands[k] - seed]:
-            if aval_of(operand_aval(graph, operands[k])).ndim:
-                return None
-            total += sets[operands[k] - seed].count
-    cdef cnp.ndarray rows = np.empty(total, dtype=np.int64)
-    cdef cnp.ndarray columns = np.empty(total, dtype=np.int64)
-    cdef cnp.ndarray weights = np.empty(total, dtype=np.int32)
-    cdef const int64_t[::1] at = offsets
-    total = 0
-    for k in range(count):
-        if operands[k] < seed or not marks[operands[k] - seed]:
-            continue
-        for j in range(sets[operands[k] - seed].start, sets[operands[k] - seed].start + sets[operands[k] - seed].count):
-            (<int64_t*>cnp.PyArray_DATA(rows))[total] = at[k]
-            (<int64_t*>cnp.PyArray_DATA(columns))[total] = entries.items[j].column
-            (<int32_t*>cnp.PyArray_DATA(weights))[total] = entries.items[j].weight
-            total += 1
-    return rows, columns, weights

@@ -1,0 +1,1 @@
+"""The entries of the matrix that a linear sweep over numbers is."""
