@@ -11,8 +11,8 @@ from hoad._core.trace.coerce import holds_traced
 from hoad._drivers.gradient import grad
 from hoad._jit.jit import jit
 from hoad._pytree.arguments import check_function
-from hoad._solvers.kept_pattern import Entries
 from hoad._solvers.extras import optional
+from hoad._solvers.kept_pattern import Entries
 from hoad._solvers.minimize import start
 from hoad._sparse.drivers import lagrangian_hessian, sparse_hessian, sparse_jacobian
 from hoad.errors import NoRuleError

@@ -27,7 +27,7 @@ cdef struct ArgumentPlace:              # what a signature takes in one place, o
     void* cls                   # of what has no axes: code may ask for it
     int first                   # the first place at which the same array stands: code may ask if one is the other
     cnp.npy_intp dims[MOST_AXES]
-    signed char axes[MOST_AXES]     # of an array, those of large steps first: code may ask for a view of it in one order
+    signed char axes[MOST_AXES]     # of an array, those of large steps first: views of it depend on that
 
 cdef class Zeros:               # what tells whether an array holds the zeros of a recording
     cdef int32_t others         # calls that were not replays

@@ -1,8 +1,8 @@
 """The entries of the matrix that a linear sweep over numbers is, emitted beside the sweep.
 
-Each number of the sweep is a sum over items of the seed, a set of (item, weight), the weight an operand. A product with a
-number multiplies its weights, a sum joins two sets. What is computed turn by turn in a loop is so for each entry in the
-order of the loop, and lowering finds the turns again.
+Each number of the sweep is a sum over items of the seed: a set of items with weights, which are operands. A product with
+a number multiplies its weights, a sum joins two sets. What is computed turn by turn in a loop is so for each entry in
+the order of the loop, and lowering finds the turns again.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ from hoad._core.graph.primitive cimport params_of
 from hoad._core.graph.reach cimport dependents, mark_needed, marks_in
 from hoad._core.graph.tape cimport (
     F_WIDE, OP_ADD, OP_ASSEMBLE, OP_DIVIDE, OP_IDENTITY, OP_ITEM, OP_MASK, OP_MULTIPLY, OP_NEGATIVE, OP_STRONG_DIVIDE,
-    OP_STRONG_MULTIPLY, OP_STRONG_MULTIPLY_BOTH, OP_SUBTRACT, ZERO, Node, aval_of, int64_t, node_operands, operand_aval,
+    OP_STRONG_MULTIPLY, OP_STRONG_MULTIPLY_BOTH, OP_SUBTRACT, ZERO, aval_of, int64_t, node_operands, operand_aval,
     uint16_t,
 )
 
@@ -131,8 +131,8 @@ cdef class NumberSweep:
         elif op == OP_STRONG_DIVIDE:
             op = OP_DIVIDE
         if op == OP_MULTIPLY or op == OP_STRONG_MULTIPLY or op == OP_STRONG_MULTIPLY_BOTH:
-            return scale(self.builder, op, of_b if of_a == NULL else of_a, a if of_a == NULL else b, of_a == NULL, found,
-                         self.entries)
+            return scale(self.builder, op, of_b if of_a == NULL else of_a, a if of_a == NULL else b, of_a == NULL,
+                         found, self.entries)
         if op == OP_DIVIDE and of_b == NULL:
             return scale(self.builder, op, of_a, b, False, found, self.entries)
         if op == OP_MASK and of_a == NULL:
