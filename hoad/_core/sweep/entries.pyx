@@ -1,6 +1,6 @@
 """The entries of the matrix that a linear sweep over numbers is, emitted beside the sweep.
 
-Each number of the sweep is a sum over items of the seed: a set of items with weights, which are operands. A product with
+Each number is a sum over items of the seed: a set of items with weights, which are operands. A product with
 a number multiplies its weights, a sum joins two sets. What is computed turn by turn in a loop is so for each entry in
 the order of the loop, and lowering finds the turns again.
 """
