@@ -116,11 +116,13 @@ class SparsePlan:
     Attributes
     ----------
     shape : tuple of int
-        The shape (M, N) of the matrix.
+        The shape of the matrix (M, N), or of the tensor (N, ..., N).
     nnz : int
         The number E of its entries, those that may be other than zero.
     rows, columns : array of int, shape (E,)
         Where they are: row by row, or column by column for csc.
+    indices : array of int, shape (k, E)
+        The same as one array; of a tensor of order k, which has no rows and columns, see `SparseTensor`.
 
     Notes
     -----
@@ -166,12 +168,16 @@ class SparsePlan:
         return self._known
 
     @property
-    def shape(self) -> tuple[int, int]:
+    def shape(self) -> tuple[int, ...]:
         return self._structure.shape
 
     @property
     def nnz(self) -> int:
-        return len(self._structure.keys)
+        return self._structure.nnz
+
+    @property
+    def indices(self) -> Indices:
+        return self._structure.indices
 
     @property
     def rows(self) -> Indices:

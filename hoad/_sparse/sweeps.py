@@ -45,6 +45,7 @@ class LinearSweep(NamedTuple):
     shape: tuple[int, int]
     is_symmetric: bool
     sides: tuple[Side, ...]  # the same matrix times columns, and, unless it is symmetric, its transpose times rows
+    last: Indices | None = None  # of each row the last column whose entry is asked for; None: all
 
 
 Sweep = Callable[[Recording, Callable[..., Any], tuple[Any, ...], dict[str, Any], str], LinearSweep]
@@ -74,16 +75,9 @@ def sweep_of_hessian(
     recording: Recording, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], driver: str
 ) -> LinearSweep:
     """Tangents of the gradient of f, a scalar function of an array."""
-    y = _recorded(recording, f, args, kwargs, driver)
-    aval = recording.aval(y)
-    if aval.shape:
-        raise ShapeError(
-            f"{driver} needs a scalar function, but f(x) has shape {aval.shape}. Return a number, such as "
-            "np.sum(f(x)), or take sparse_jacobian(f)."
-        )
+    gradient = recorded_gradient(recording, f, args, kwargs, driver)
     (x,) = recording.inputs
     size = recording.aval(x).size
-    (gradient,) = recording.adjoints([y], [recording.operand(aval.dtype.type(1.0))], [x])
     seed = recording.seed_input(x, strong=size > 1)
 
     def tangents(seed: int) -> int:
@@ -92,6 +86,20 @@ def sweep_of_hessian(
     output = tangents(seed)
     side = Side(x, gradient, tangents)
     return LinearSweep(recording, seed, None if output == SYMBOLIC_ZERO else output, (size, size), True, (side,))
+
+
+def recorded_gradient(
+    recording: Recording, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], driver: str
+) -> int:
+    """The gradient of f, a scalar function of an array; SYMBOLIC_ZERO if it does not depend on it."""
+    y = _recorded(recording, f, args, kwargs, driver)
+    aval = recording.aval(y)
+    if aval.shape:
+        raise ShapeError(
+            f"{driver} needs a scalar function, but f(x) has shape {aval.shape}. Return a number, such as "
+            "np.sum(f(x)), or take sparse_jacobian(f)."
+        )
+    return recording.adjoints([y], [recording.operand(aval.dtype.type(1.0))], recording.inputs)[0]
 
 
 def _recorded(
@@ -139,6 +147,8 @@ def _in_blocks(sweep: LinearSweep, output: int, triangle: Triangle) -> list[Flat
         raise NotInBlocksError
     blocks = WeightedBlocks(sweep.recording, sweep.seed, output)
     found = blocks.flat()
+    if sweep.last is not None:
+        return _some([blocks.cut(block, block.columns <= sweep.last[block.rows]) for block in found])
     if not sweep.is_symmetric:
         return found
     lower = _some([blocks.cut(block, block.columns <= block.rows) for block in found])
@@ -146,6 +156,7 @@ def _in_blocks(sweep: LinearSweep, output: int, triangle: Triangle) -> list[Flat
         return lower
     if triangle == "upper":
         return [_transposed(block) for block in lower]
+    lower = [blocks.summed(block) for block in lower]  # so that an entry and its mirror image are the same to the bit
     beside = _some([blocks.cut(block, block.columns < block.rows) for block in lower])
     return lower + [_transposed(block) for block in beside]
 
@@ -170,6 +181,9 @@ def _in_lanes(sweep: LinearSweep, output: int, triangle: Triangle) -> list[FlatB
         if triangle is not None:
             kept = np.flatnonzero(columns <= rows if triangle == "lower" else columns >= rows)
             rows, columns, slots = rows[kept], columns[kept], slots[kept]
+    if sweep.last is not None:
+        kept = np.flatnonzero(columns <= sweep.last[rows])
+        rows, columns, slots = rows[kept], columns[kept], slots[kept]
     if not len(rows):
         return []
     if is_of_numbers(recording, sweep.seed, output):
