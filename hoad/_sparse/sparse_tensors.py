@@ -15,7 +15,7 @@ from hoad._pytree.arguments import check_function, checked_order
 from hoad._sparse.placed_operands import shaped
 from hoad._sparse.relations import Indices
 from hoad._sparse.sparse_plan import SparseDerivative
-from hoad._sparse.sweeps import recorded_gradient, sweep_of_hessian, sweep_of_jacobian, values_of_sweep
+from hoad._sparse.sweeps import check_shape, recorded_gradient, sweep_of_hessian, sweep_of_jacobian, values_of_sweep
 
 
 @docfiller
@@ -194,6 +194,7 @@ def _gradient(recording: Recording, gradient: int) -> _Found:
 
 def _placed(recording: Recording, found: _Found, known: _Entries) -> _Found:
     """The same among known entries, if these have all."""
+    check_shape(found.structure.shape, known.shape)
     if np.array_equal(found.structure.indices, known.indices):
         return _Found(known, found.operand)
     slots = known.slots(found.structure)

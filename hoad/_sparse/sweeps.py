@@ -12,7 +12,7 @@ from hoad._program.trace import call_traced, output_operand
 from hoad._sparse.colored_sweeps import compressed
 from hoad._sparse.coloring import color
 from hoad._sparse.pattern_of_sweep import is_of_numbers, pattern_of
-from hoad._sparse.placed_operands import joined, picked
+from hoad._sparse.placed_operands import in_float64, joined, picked
 from hoad._sparse.relations import Indices
 from hoad._sparse.sparse_structure import FlatBlock, Structure
 from hoad._sparse.weighted_blocks import NotInBlocksError, WeightedBlocks
@@ -129,9 +129,19 @@ def values_of_sweep(sweep: LinearSweep, by_columns: bool, triangle: Triangle, kn
     """The structure of the matrix of a sweep and the operand of its values: in the known structure, if that has all."""
     found = [] if sweep.output is None else _blocks_of(sweep, sweep.output, triangle)
     structure = Structure.of(sweep.shape, by_columns, found)
-    if known is not None and known.has(structure):
-        structure = known
+    if known is not None:
+        check_shape(structure.shape, known.shape)
+        structure = known if known.has(structure) else structure
     return Values(structure, structure.values_of(sweep.recording, found))
+
+
+def check_shape(shape: tuple[int, ...], planned: tuple[int, ...]) -> None:
+    """Raise if derivatives do not have the shape that they have in a plan."""
+    if shape != planned:
+        raise ShapeError(
+            f"A plan is for derivatives of the shape {planned}, but here they have the shape {shape}. Make another, "
+            "or take hoad.jit of the derivative, which keeps a plan for each shape."
+        )
 
 
 def _blocks_of(sweep: LinearSweep, output: int, triangle: Triangle) -> list[FlatBlock]:
@@ -173,6 +183,7 @@ def _in_lanes(sweep: LinearSweep, output: int, triangle: Triangle) -> list[FlatB
         if count:
             products = compressed(recording, side.like, labels, count, side.sweep)
             found += recording.or_zeros(products, [side.gives] * count)
+    found = [in_float64(recording, x) for x in found]
     slots = coloring.slots
     assert slots is not None
     rows, columns = pattern.rows, pattern.columns
