@@ -30,6 +30,10 @@ Sparse derivatives of functions of many variables, as matrices of SciPy's
                      the entries that may be other than zero; ``plan`` gives a SparsePlan, to be filled in again
     lagrangian_hessian
                      the Hessian of an objective and constraints with multipliers
+    sparse_hessian_derivative
+                     the derivative of the Hessian along a direction
+    sparse_derivative_tensor
+                     derivatives of order k: a SparseTensor of the distinct entries
     jacobian_pattern, hessian_pattern
                      where these entries are
     SparseDerivative what these return; Triplets is a matrix that may hold traced values
@@ -120,10 +124,13 @@ _LATER = {  # what few ask for
     "hessian_pattern": "hoad._sparse.patterns",
     "jacobian_pattern": "hoad._sparse.patterns",
     "lagrangian_hessian": "hoad._sparse.drivers",
+    "sparse_derivative_tensor": "hoad._sparse.sparse_tensors",
     "sparse_hessian": "hoad._sparse.drivers",
+    "sparse_hessian_derivative": "hoad._sparse.drivers",
     "sparse_jacobian": "hoad._sparse.drivers",
     "SparseDerivative": "hoad._sparse.sparse_plan",
     "SparsePlan": "hoad._sparse.sparse_plan",
+    "SparseTensor": "hoad._sparse.sparse_tensors",
     "Triplets": "hoad._sparse.sparse_plan",
 }
 

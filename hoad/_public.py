@@ -53,9 +53,15 @@ from hoad.rules.registry import defvjp, primitive
 if TYPE_CHECKING:  # `hoad.__getattr__` imports each when it is asked for
     from hoad import check, implicit, interop, ode
     from hoad._inspect.explain import explain
-    from hoad._sparse.drivers import lagrangian_hessian, sparse_hessian, sparse_jacobian
+    from hoad._sparse.drivers import (
+        lagrangian_hessian,
+        sparse_hessian,
+        sparse_hessian_derivative,
+        sparse_jacobian,
+    )
     from hoad._sparse.patterns import hessian_pattern, jacobian_pattern
     from hoad._sparse.sparse_plan import SparseDerivative, SparsePlan, Triplets
+    from hoad._sparse.sparse_tensors import SparseTensor, sparse_derivative_tensor
 
 __all__ = [
     "Address",
@@ -78,6 +84,7 @@ __all__ = [
     "ShapeError",
     "SparseDerivative",
     "SparsePlan",
+    "SparseTensor",
     "Tape",
     "TapeNode",
     "TaylorSeries",
@@ -125,7 +132,9 @@ __all__ = [
     "register_container",
     "rules",
     "scan",
+    "sparse_derivative_tensor",
     "sparse_hessian",
+    "sparse_hessian_derivative",
     "sparse_jacobian",
     "stop_gradient",
     "symbols",

@@ -273,20 +273,18 @@ def _put(x: _Asked) -> Links:
 def _assemble(x: _Asked) -> Links:
     """Zeros of a shape, to which items, slices and gathers are added."""
     offsets, parts = x.params
-    places = np.full(math.prod(x.whole), -1)
+    result = prim.flat_places(x.whole)
     if x.k < len(offsets):
-        places[offsets[x.k]] = 0
-        return taken((), places)
+        return taken((), np.where(result == offsets[x.k], 0, -1))
     at = len(offsets)
     for part in parts:
         if part is not None and x.k == at:
-            start, shape, strides = part
-            _view(places, x.itemsize, start, shape, strides)[...] = prim.flat_places(x.own)
-            return taken(x.own, places)
+            start, shape, strides = part  # items of a slice may be the same ones, as those of a broadcast array
+            return Labelled(_view(result, x.itemsize, start, shape, strides), result)
         if part is None and at <= x.k <= at + 1:
             if x.k > at or x.values[x.k + 1] is None:
                 break
-            return Labelled(np.asarray(x.values[x.k + 1]), prim.flat_places(x.whole))
+            return Labelled(np.asarray(x.values[x.k + 1]), result)
         at += 2 if part is None else 1
     return mixing(x.own, x.whole)
 

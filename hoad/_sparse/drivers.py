@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hoad._docstrings import docfiller
+from hoad._drivers.products import jvp
 from hoad._pytree.arguments import check_function
 from hoad._sparse.sparse_plan import Format, SparseDerivative
 from hoad._sparse.sweeps import Triangle, sweep_of_hessian, sweep_of_jacobian
@@ -179,3 +180,59 @@ def lagrangian_hessian(
         return sigma * f(x, *args, **kwargs) + np.sum(np.reshape(multipliers, np.shape(constraints)) * constraints)
 
     return SparseDerivative("lagrangian_hessian", lagrangian, sweep_of_hessian, format, triangle)
+
+
+@docfiller
+def sparse_hessian_derivative(
+    f: Callable[..., Any], *, format: Format = "csr", triangle: Triangle = None
+) -> SparseDerivative:
+    """The derivative ``(x, v) -> d/dt ∇²f(x + t v)`` of the Hessian along a direction, at t = 0, as a sparse matrix.
+
+    Parameters
+    ----------
+    %(sparse_f)s
+        f(x) is a number.
+    %(sparse_format)s
+    triangle : {"lower", "upper", None}, optional
+        The part of the matrix that is given, its diagonal included. The default is all of it.
+
+    Returns
+    -------
+    SparseDerivative
+        Called with x and the direction v, of the shape of x; then with any further arguments of f. Returns a symmetric
+        matrix of shape (N, N), the tensor of third derivatives times v. ``plan(x, v)`` gives its structure and a
+        compiled program for its values. Units: those of f times those of v over those of three entries of x.
+
+    Raises
+    ------
+    %(sparse_raises)s
+    ShapeError
+        If f(x) is not a number, or v does not have the shape of x.
+
+    Notes
+    -----
+    Cost: that of `sparse_hessian` of ``x -> ∇f(x)·v``, a few times that of f: no tensor is made. For the third
+    derivatives themselves see `sparse_derivative_tensor`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import hoad
+    >>> x, v = np.array([1.0, 2.0, 3.0]), np.array([1.0, 0.0, 2.0])
+    >>> hoad.sparse_hessian_derivative(lambda x: np.sum(x[1:] ** 2 * x[:-1]))(x, v).toarray()
+    array([[0., 0., 0.],
+           [0., 2., 4.],
+           [0., 4., 0.]])
+    """
+    check_function("sparse_hessian_derivative", f)
+
+    @functools.wraps(f, updated=())
+    def slope(x: Any, v: Any, *args: Any, **kwargs: Any) -> Any:
+        if np.shape(v) != np.shape(x):
+            raise ShapeError(
+                f"sparse_hessian_derivative takes a direction v of the shape of x, {np.shape(x)}, but got one of shape "
+                f"{np.shape(v)}."
+            )
+        return jvp(lambda x: f(x, *args, **kwargs), (x,), (v,))[1]
+
+    return SparseDerivative("sparse_hessian_derivative", slope, sweep_of_hessian, format, triangle)

@@ -19,6 +19,7 @@ from hoad._core.graph.reach import between
 from hoad._core.graph.tape import AbstractValue, Graph
 from hoad._core.record.recording import Recording
 from hoad._ops import primitives as prim
+from hoad._sparse.progress import shown
 from hoad._sparse.relations import Following, Indices, Joined, Relation, relation_of
 from hoad._sparse.sparse_structure import FlatBlock, Structure
 from hoad.errors import ArgumentError
@@ -91,7 +92,7 @@ class Blocks:
         self.columns = recording.aval(seed).size
         self._value = value
         self._found = {seed: [Block(None, np.arange(self.columns), self._one())]}
-        for i in between(recording.graph, seed, output):
+        for i in shown(between(recording.graph, seed, output), "sparse derivative"):
             node = node_of(recording.graph, i)
             given = [k for k, x in enumerate(node.operands) if x in self._found]
             self._found[i] = self._of_node(node, given)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from hoad._core.record.recording import Recording
 from hoad._ops import primitives as prim
 from hoad._sparse.boxes import box_of
@@ -23,6 +25,13 @@ def picked(recording: Recording, operand: int, places: Indices) -> int:
     if box.shape == (size,) and box.strides == (1,):
         return shaped(recording, operand, (size,))
     return flat(recording, recording.emit(prim.GETITEM, (box.shape, box.strides, box.offset), [operand]))
+
+
+def in_float64(recording: Recording, operand: int) -> int:
+    """An operand in double precision, in which values of matrices are put together."""
+    if recording.aval(operand).dtype == np.float64:
+        return operand
+    return recording.emit(prim.ASTYPE, (np.dtype(np.float64).str,), [operand])
 
 
 def shaped(recording: Recording, operand: int, shape: tuple[int, ...]) -> int:

@@ -41,6 +41,15 @@ class Structure:
     def keys_of(self, rows: Indices, columns: Indices) -> Indices:
         return columns * self.shape[0] + rows if self.by_columns else rows * self.shape[1] + columns
 
+    @property
+    def nnz(self) -> int:
+        return len(self.keys)
+
+    @property
+    def indices(self) -> Indices:
+        """The row and the column of each entry."""
+        return np.stack([self.rows, self.columns])
+
     @cached_property
     def rows(self) -> Indices:
         return self.keys % max(self.shape[0], 1) if self.by_columns else self.keys // max(self.shape[1], 1)

@@ -13,7 +13,7 @@ from hoad._program.trace import call_traced, output_operand
 from hoad._sparse.colored_sweeps import compressed
 from hoad._sparse.coloring import color
 from hoad._sparse.pattern_of_sweep import is_of_numbers, pattern_of
-from hoad._sparse.placed_operands import joined, picked
+from hoad._sparse.placed_operands import in_float64, joined, picked
 from hoad._sparse.relations import Indices
 from hoad._sparse.sparse_structure import FlatBlock, Structure
 from hoad._sparse.weighted_blocks import NotInBlocksError, WeightedBlocks, moves_of
@@ -46,6 +46,7 @@ class LinearSweep(NamedTuple):
     shape: tuple[int, int]
     is_symmetric: bool
     sides: tuple[Side, ...]  # the same matrix times columns, and, unless it is symmetric, its transpose times rows
+    last: Indices | None = None  # of each row the last column whose entry is asked for; None: all
 
 
 Sweep = Callable[[Recording, Callable[..., Any], tuple[Any, ...], dict[str, Any], str], LinearSweep]
@@ -75,16 +76,9 @@ def sweep_of_hessian(
     recording: Recording, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], driver: str
 ) -> LinearSweep:
     """Tangents of the gradient of f, a scalar function of an array."""
-    y = _recorded(recording, f, args, kwargs, driver)
-    aval = recording.aval(y)
-    if aval.shape:
-        raise ShapeError(
-            f"{driver} needs a scalar function, but f(x) has shape {aval.shape}. Return a number, such as "
-            "np.sum(f(x)), or take sparse_jacobian(f)."
-        )
+    gradient = recorded_gradient(recording, f, args, kwargs, driver)
     (x,) = recording.inputs
     size = recording.aval(x).size
-    (gradient,) = recording.adjoints([y], [recording.operand(aval.dtype.type(1.0))], [x])
     seed = recording.seed_input(x, strong=size > 1)
 
     def tangents(seed: int) -> int:
@@ -93,6 +87,20 @@ def sweep_of_hessian(
     output = tangents(seed)
     side = Side(x, gradient, tangents)
     return LinearSweep(recording, seed, None if output == SYMBOLIC_ZERO else output, (size, size), True, (side,))
+
+
+def recorded_gradient(
+    recording: Recording, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], driver: str
+) -> int:
+    """The gradient of f, a scalar function of an array; SYMBOLIC_ZERO if it does not depend on it."""
+    y = _recorded(recording, f, args, kwargs, driver)
+    aval = recording.aval(y)
+    if aval.shape:
+        raise ShapeError(
+            f"{driver} needs a scalar function, but f(x) has shape {aval.shape}. Return a number, such as "
+            "np.sum(f(x)), or take sparse_jacobian(f)."
+        )
+    return recording.adjoints([y], [recording.operand(aval.dtype.type(1.0))], recording.inputs)[0]
 
 
 def _recorded(
@@ -122,9 +130,19 @@ def values_of_sweep(sweep: LinearSweep, by_columns: bool, triangle: Triangle, kn
     """The structure of the matrix of a sweep and the operand of its values: in the known structure, if that has all."""
     found = [] if sweep.output is None else _blocks_of(sweep, sweep.output, triangle, by_columns)
     structure = Structure.of(sweep.shape, by_columns, found)
-    if known is not None and known.has(structure):
-        structure = known
+    if known is not None:
+        check_shape(structure.shape, known.shape)
+        structure = known if known.has(structure) else structure
     return Values(structure, structure.values_of(sweep.recording, found))
+
+
+def check_shape(shape: tuple[int, ...], planned: tuple[int, ...]) -> None:
+    """Raise if derivatives do not have the shape that they have in a plan."""
+    if shape != planned:
+        raise ShapeError(
+            f"A plan is for derivatives of the shape {planned}, but here they have the shape {shape}. Make another, "
+            "or take hoad.jit of the derivative, which keeps a plan for each shape."
+        )
 
 
 def _blocks_of(sweep: LinearSweep, output: int, triangle: Triangle, by_columns: bool) -> list[FlatBlock]:
@@ -142,7 +160,10 @@ def _blocks_of(sweep: LinearSweep, output: int, triangle: Triangle, by_columns: 
 def _of_numbers(sweep: LinearSweep, entries: Any, triangle: Triangle, by_columns: bool) -> list[FlatBlock]:
     """The matrix as one block of entries each of which is a number on the tape, in order."""
     rows, columns, weights = entries
-    if sweep.is_symmetric:
+    if sweep.last is not None:
+        kept = columns <= sweep.last[rows]
+        rows, columns, weights = rows[kept], columns[kept], weights[kept]
+    elif sweep.is_symmetric:
         kept = columns <= rows
         low, high, weights = rows[kept], columns[kept], weights[kept]
         if triangle == "upper":
@@ -163,6 +184,8 @@ def _in_blocks(sweep: LinearSweep, output: int, triangle: Triangle) -> list[Flat
     """The matrix as blocks. A symmetric one is computed on and below its diagonal, and the rest is copied."""
     blocks = WeightedBlocks(sweep.recording, sweep.seed, output)
     found = blocks.flat()
+    if sweep.last is not None:
+        return _some([blocks.cut(block, block.columns <= sweep.last[block.rows]) for block in found])
     if not sweep.is_symmetric:
         return found
     lower = _some([blocks.cut(block, block.columns <= block.rows) for block in found])
@@ -170,6 +193,7 @@ def _in_blocks(sweep: LinearSweep, output: int, triangle: Triangle) -> list[Flat
         return lower
     if triangle == "upper":
         return [_transposed(block) for block in lower]
+    lower = [blocks.summed(block) for block in lower]  # so that an entry and its mirror image are the same to the bit
     beside = _some([blocks.cut(block, block.columns < block.rows) for block in lower])
     return lower + [_transposed(block) for block in beside]
 
@@ -186,6 +210,7 @@ def _in_lanes(sweep: LinearSweep, output: int, triangle: Triangle) -> list[FlatB
         if count:
             products = compressed(recording, side.like, labels, count, side.sweep)
             found += recording.or_zeros(products, [side.gives] * count)
+    found = [in_float64(recording, x) for x in found]
     slots = coloring.slots
     assert slots is not None
     rows, columns = pattern.rows, pattern.columns
@@ -194,6 +219,9 @@ def _in_lanes(sweep: LinearSweep, output: int, triangle: Triangle) -> list[FlatB
         if triangle is not None:
             kept = np.flatnonzero(columns <= rows if triangle == "lower" else columns >= rows)
             rows, columns, slots = rows[kept], columns[kept], slots[kept]
+    if sweep.last is not None:
+        kept = np.flatnonzero(columns <= sweep.last[rows])
+        rows, columns, slots = rows[kept], columns[kept], slots[kept]
     if not len(rows):
         return []
     return [FlatBlock(rows, columns, picked(recording, joined(recording, found), slots))]

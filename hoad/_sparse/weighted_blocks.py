@@ -47,6 +47,13 @@ class WeightedBlocks(Blocks):
         at = np.flatnonzero(keep)
         return FlatBlock(block.rows[at], block.columns[at], self._of_entries(block.weight, at))
 
+    def summed(self, block: FlatBlock) -> FlatBlock:
+        """A block of the output with each entry once; those that come several times are added up."""
+        structure = Structure.of((self.recording.aval(self.output).size, self.columns), False, [block])
+        if structure.nnz == len(block.rows):
+            return block
+        return FlatBlock(structure.rows, structure.columns, structure.values_of(self.recording, [block]))
+
     def _of_node(self, node: Node, given: list[int]) -> list[Block]:
         if not _is_known(node, given):
             raise NotInBlocksError(node.primitive.name)

@@ -176,25 +176,29 @@ def _is_vector(graph: Graph, node: int, axis: int) -> bool:
 
 
 def _packed(program: Program, held: list[Any], rows: int) -> tuple[Program, list[Any]]:
-    """The program with the float64 numbers and arrays among what it holds side by side in one vector; what it holds.
+    """The program with what it holds of each inexact dtype side by side in one vector; what it holds.
 
     The first inputs take `rows`.
     """
     given, avals = list(program.input_types[:rows]), program.input_types[rows:]
-    floats = [k for k, aval in enumerate(avals) if aval.dtype == np.float64]
-    others = [k for k in range(len(avals)) if k not in floats]
-    bounds = [0, *itertools.accumulate(avals[k].size for k in floats)]
-    vector = np.concatenate([np.reshape(held[k], (-1,)) for k in floats])
+    members: dict[Any, list[int]] = {}
+    for k, aval in enumerate(avals):
+        if aval.inexact:
+            members.setdefault(aval.dtype, []).append(k)
+    others = [k for k, aval in enumerate(avals) if not aval.inexact]
+    vectors = [np.concatenate([np.reshape(held[k], (-1,)) for k in of_dtype]) for of_dtype in members.values()]
+    sizes = [(dtype, sum(avals[k].size for k in of_dtype)) for dtype, of_dtype in members.items()]
 
     def unpacked(*inputs: Any) -> Sequence[Any]:
-        vector, *rest = inputs[rows:]
-        values: dict[int, Any] = dict(zip(others, rest, strict=True))
-        for k, (low, high) in zip(floats, itertools.pairwise(bounds), strict=True):
-            values[k] = np.reshape(vector[low:high], avals[k].shape)
+        first = rows + len(vectors)
+        values: dict[int, Any] = dict(zip(others, inputs[first:], strict=True))
+        for vector, of_dtype in zip(inputs[rows:first], members.values(), strict=True):
+            bounds = itertools.accumulate((avals[k].size for k in of_dtype), initial=0)
+            for k, (low, high) in zip(of_dtype, itertools.pairwise(bounds), strict=True):
+                values[k] = np.reshape(vector[low:high], avals[k].shape)
         last = program._last
         ordered = [*inputs[:rows], *[values[k] for k in range(len(avals))]]
         return inline(last._graph, list(last._outputs), program._input_nodes(), ordered)
 
-    kept = [held[k] for k in others]
-    like = intern_aval(np.dtype(np.float64), (bounds[-1],))
-    return recorded(unpacked, [*given, like, *[avals[k] for k in others]]), [vector, *kept]
+    types = [*given, *[intern_aval(dtype, (size,)) for dtype, size in sizes], *[avals[k] for k in others]]
+    return recorded(unpacked, types), [*vectors, *[held[k] for k in others]]

@@ -160,6 +160,19 @@ def test_many_values_around_a_map() -> None:
     np.testing.assert_allclose(hoad.hvp(total)(X, v), hoad.jvp(hoad.grad(total), (X,), (v,))[1], rtol=1e-11)
 
 
+def test_many_values_of_single_precision_around_a_map() -> None:
+    def f(x: Any) -> Any:
+        for k in range(60):
+            x = np.where(x > 0.1 * k - 3, np.sin(x) * np.roll(x, k) * 0.02 + x, np.cos(x))
+        return x
+
+    x, ones = X.astype(np.float32), np.ones(N, np.float32)
+    found = hoad.jacobian(lambda x: hoad.jacobian(f)(x) @ ones)(x)
+    assert found.dtype == np.float32
+    expected = hoad.jacobian(lambda x: hoad.jvp(f, (x,), (np.ones(N),))[1])(x.astype(float))
+    np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-4 * np.abs(expected).max())
+
+
 def test_what_owes_nothing_to_the_derivative_around_it_is_plain() -> None:
     def f(x: Any) -> Any:
         constant = hoad.hessian(rosenbrock)(X)

@@ -61,6 +61,7 @@ FOLLOWED = [  # item by item
     (lambda x: np.cumsum(x, axis=0), (A,)),
     (lambda x: np.cumsum(x, axis=1)[:, 1:], (A,)),
     (lambda x: np.broadcast_to(x, (2, 3, 4)), (A,)),
+    (lambda x: np.diagonal(np.broadcast_to(x, (4, 3, 4)), -1, 0, 2), (A,)),
     (lambda x, y: x @ y, (A, B)),
     (lambda x, y: x @ y, (A, B[:, 0])),
     (lambda x, y: x @ y, (A[0], B)),

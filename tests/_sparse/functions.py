@@ -99,6 +99,7 @@ IN_BLOCKS: dict[str, Callable[[Any], Any]] = {
     "transposed": lambda x: (x.reshape(3, 4).T * np.arange(12.0).reshape(4, 3)) ** 2,
     "backwards": lambda x: x[::-1] * x[::2][::-1].repeat(2),
     "broadcast": lambda x: x[:3, None] * x[None, 8:] ** 2 + x[0],
+    "diagonal of broadcast": lambda x: np.diagonal(np.broadcast_to(x.reshape(3, 4), (4, 3, 4)), -1, 0, 2) ** 2,
     "repeated": lambda x: np.repeat(x[:4], 3) * np.tile(x[4:8], 3),
     "interpolated": lambda x: np.interp(x, np.linspace(-3, 3, 7), np.arange(7.0) ** 2) * x,
     "convolved": lambda x: np.convolve(x, [1.0, 2.0, 1.0]) ** 2,

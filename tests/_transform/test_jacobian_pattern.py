@@ -71,6 +71,17 @@ def test_directions_and_values(name: str, monkeypatch: pytest.MonkeyPatch) -> No
     np.testing.assert_allclose(hoad.record(reverse, X).evaluate(X), expected, rtol=1e-13, atol=1e-15)
 
 
+def test_what_is_added_up_of_overlapping_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The adjoint of a broadcast array is a sum of slices with the same items."""
+    compressed(monkeypatch, True)
+
+    def f(x: Any) -> Any:
+        return np.sum(np.diagonal(np.broadcast_to(x.reshape(12, 2), (3, 12, 2)), -1, 0, -1) ** 3)
+
+    np.testing.assert_allclose(hoad.hessian(f)(X), np.diag(6 * X), rtol=1e-14)
+    np.testing.assert_allclose(hoad.jit(hoad.jacobian(hoad.grad(f)))(X), np.diag(6 * X), rtol=1e-14)
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_the_pattern_covers_every_dependence(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Against `explain`, which follows sets of items through the function itself."""

@@ -48,6 +48,7 @@ REQUIRED = {"hoad", "numpy"}
 ON_DEMAND = {
     "hoad/rules/special/define.py": {"scipy"},
     "hoad/scipy/linalg.py": {"scipy"},
+    "hoad/_sparse/progress.py": {"tqdm"},
     "hoad/_sparse/sparse_structure.py": {"scipy"},
     "hoad/_solvers/constraints.py": {"scipy"},
     **{str(path): {"scipy"} for path in source_files(".py") if path.parts[1] == "_scipy"},

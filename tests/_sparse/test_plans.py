@@ -1,0 +1,313 @@
+"""Plans: nothing is allocated, threads, pickles, other branches, many x at once, and arguments of every kind."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+import threading
+import tracemalloc
+import types
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("scipy.sparse")
+
+from _sparse.functions import FUNCTIONS, POINTS, N, bratu, rosenbrock, scalar
+
+import hoad
+from hoad._sparse import progress
+from hoad._sparse.sparse_structure import Structure
+
+X = np.linspace(0.1, 1.0, 5)
+
+
+def branched(x: Any) -> Any:
+    return np.sum(x[1:] * x[:-1] ** 2) if x[0] > 0 else np.sum(x[2:] ** 3 * x[:-2])
+
+
+class Model:
+    def __init__(self, factor: float) -> None:
+        self.factor = factor
+
+    def energy(self, x: Any) -> Any:
+        return self.factor * np.sum(x[1:] ** 2 * x[:-1])
+
+
+# ---- cost -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("driver", [hoad.sparse_hessian, lambda f: hoad.sparse_derivative_tensor(f, 3)])
+def test_nothing_is_allocated(driver: Any) -> None:
+    x = np.linspace(0, 1, 100_000)
+    plan = driver(rosenbrock).plan(x)
+    out = np.empty(plan.nnz)
+    for _ in range(3):
+        plan.values(x, out=out)
+    tracemalloc.start()
+    before, _ = tracemalloc.get_traced_memory()
+    for _ in range(20):
+        plan.values(x, out=out)
+    after, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert after - before < 1000
+    assert peak - before < 5000  # tuples and views of the calls
+
+
+def test_threads_share_a_plan() -> None:
+    plan = hoad.sparse_hessian(rosenbrock).plan(np.ones(500))
+    xs = np.random.default_rng(0).uniform(-1, 1, (4, 500))
+    wanted = [plan.values(x) for x in xs]
+    wrong: list[int] = []
+
+    def refill(first: int) -> None:
+        out = np.empty(plan.nnz)
+        for k in range(200):
+            row = (first + k) % 4
+            if not np.array_equal(plan.values(xs[row], out=out), wanted[row]):
+                wrong.append(row)
+
+    workers = [threading.Thread(target=refill, args=(k,)) for k in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert not wrong
+
+
+# ---- branches -------------------------------------------------------------------------------------------------------
+
+
+def test_another_branch() -> None:
+    """An entry that a plan does not have is told once, and there from then on; `values` raises."""
+    plan = hoad.sparse_hessian(branched).plan(X)
+    with pytest.raises(hoad.GuardError, match=r"another branch.*Make a plan here"):
+        plan.values(-X)
+    with pytest.warns(hoad.JitWarning, match="branched takes another branch here") as warned:
+        found = plan(-X)
+    assert len(warned) == 1
+    np.testing.assert_allclose(found.toarray(), hoad.hessian(branched)(-X))
+    for x in (X, -X):
+        np.testing.assert_allclose(plan(x).toarray(), hoad.hessian(branched)(x))
+        plan.values(x)
+
+
+def test_threads_in_other_branches() -> None:
+    plan = hoad.sparse_hessian(branched).plan(X)
+    wrong: list[Any] = []
+
+    def call(x: Any) -> None:
+        for _ in range(20):
+            if not np.allclose(plan(x).toarray(), hoad.hessian(branched)(x)):
+                wrong.append(x)
+
+    workers = [threading.Thread(target=call, args=(sign * X,)) for sign in (1, -1, 1, -1)]
+
+    def run() -> None:
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+
+    with pytest.warns(hoad.JitWarning, match="another branch"):
+        run()
+    assert not wrong
+
+
+# ---- pickles --------------------------------------------------------------------------------------------------------
+
+
+def test_pickles() -> None:
+    plan = hoad.sparse_hessian(Model(2.0).energy, triangle="lower").plan(X)
+    again = pickle.loads(pickle.dumps(plan))
+    np.testing.assert_array_equal(again.rows, plan.rows)
+    np.testing.assert_array_equal(again.values(2 * X), plan.values(2 * X))
+    jitted = pickle.loads(pickle.dumps(hoad.sparse_jacobian(bratu, format="csc").plan(POINTS[0])))
+    np.testing.assert_allclose(jitted(POINTS[1]).toarray(), hoad.jacobian(bratu)(POINTS[1]).reshape(N, N))
+
+
+def test_pickles_in_another_process(tmp_path: Path) -> None:
+    plan = hoad.sparse_hessian(rosenbrock).plan(X)
+    (tmp_path / "plan").write_bytes(pickle.dumps(plan))
+    code = "import pathlib, pickle, sys, numpy as np; sys.path.insert(0, sys.argv[2])\n"
+    code += "plan = pickle.loads(pathlib.Path(sys.argv[1]).read_bytes())\n"
+    code += "print(repr(plan.values(np.linspace(0.1, 1.0, 5)).tolist()))"
+    command = [sys.executable, "-c", code, str(tmp_path / "plan"), str(Path(__file__).parents[1])]
+    made = subprocess.run(command, capture_output=True, text=True, check=True)
+    np.testing.assert_array_equal(eval(made.stdout), plan.values(X))
+
+
+# ---- many x ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["rosenbrock", "minimal surface", "where", "by numbers", "sorted", "solution"])
+def test_batches(name: str) -> None:
+    """Rows are what single refills give, and the same for every number of threads, bit for bit."""
+    f = scalar(FUNCTIONS[name])
+    xs = np.random.default_rng(3).normal(size=(40, N))
+    found = []
+    for threads in (1, 2, None):
+        plan = hoad.jit(hoad.sparse_hessian(f), threads=threads).plan(xs[0])
+        out = np.empty((40, plan.nnz))
+        assert plan.batch(xs, out=out) is out
+        found.append(out)
+    for other in (*found[1:], plan.batch(xs)):
+        np.testing.assert_array_equal(other, found[0])
+    wanted = np.stack([plan.values(x) for x in xs])
+    np.testing.assert_allclose(found[0], wanted, rtol=1e-13, atol=1e-13 * np.abs(wanted).max())
+
+
+def test_batches_of_large_arrays_and_of_none() -> None:
+    xs = np.random.default_rng(3).normal(size=(3, 2000))
+    plan = hoad.sparse_hessian(rosenbrock).plan(xs[0])
+    np.testing.assert_array_equal(plan.batch(xs), np.stack([plan.values(x) for x in xs]))
+    assert plan.batch(xs[:0]).shape == (0, plan.nnz)
+    third = hoad.sparse_derivative_tensor(rosenbrock, 3).plan(X)
+    np.testing.assert_allclose(third.batch(np.stack([X, 2 * X])), [third.values(X), third.values(2 * X)])
+
+
+def test_batches_with_further_arguments_and_branches() -> None:
+    plan = hoad.lagrangian_hessian(branched, lambda x: x[1:] ** 2).plan(X, np.ones(4), 2.0)
+    multipliers = np.arange(4.0)
+    found = plan.batch(np.stack([X, X + 1]), multipliers, 3.0)
+    np.testing.assert_allclose(found, [plan.values(x, multipliers, 3.0) for x in (X, X + 1)])
+    with pytest.raises(hoad.GuardError, match="another branch"):
+        plan.batch(np.stack([X, -X]), multipliers, 3.0)
+    plan = hoad.sparse_jacobian(np.sin).plan(X)
+    with pytest.raises(hoad.ShapeError, match=r"shape \(2, 5\), but out has shape \(5,\)"):
+        plan.batch(np.stack([X, X]), out=np.empty(5))
+    with pytest.raises(hoad.ShapeError, match="an x in each row"):
+        plan.batch(1.0)
+    with pytest.raises(hoad.ShapeError, match=r"shape \(5, 5\), but here they have the shape \(4, 4\)"):
+        plan.batch(np.ones((3, 4)))
+    found = hoad.grad(lambda xs: np.sum(plan.batch(xs)))(np.stack([X, 2 * X]))
+    np.testing.assert_allclose(found, -np.sin(np.stack([X, 2 * X])))
+
+
+# ---- arguments ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [name for name in FUNCTIONS if name != "float32"])
+def test_single_precision(name: str) -> None:
+    """Values in double precision, as exact as single precision is, whatever else is beside in memory."""
+    f, x = FUNCTIONS[name], POINTS[0].astype(np.float32)
+    dense = hoad.jacobian(f)(x).reshape(-1, N)
+    near = {"rtol": 2e-4, "atol": 2e-4 * np.abs(dense).max()}
+    plan = hoad.sparse_jacobian(f).plan(x)
+    for found in (
+        hoad.sparse_jacobian(f)(x),
+        plan(x),
+        hoad.sparse_jacobian(lambda x: f(x.astype(np.float32)))(POINTS[0]),
+    ):
+        assert found.dtype == np.float64
+        np.testing.assert_allclose(found.toarray(), dense, **near)
+    g = scalar(f)
+    dense = hoad.hessian(g)(x)
+    found = hoad.sparse_hessian(g)(x).toarray()
+    np.testing.assert_allclose(found, dense, rtol=2e-4, atol=2e-4 * np.abs(dense).max())
+
+
+SQUARE: Any = lambda x: x**2  # noqa: E731
+REFUSED: list[tuple[type[Exception], str, Any, Any]] = [
+    (hoad.DTypeError, "float argument", SQUARE, np.arange(3)),
+    (hoad.DTypeError, "Write 2.0", SQUARE, 2),
+    (hoad.DTypeError, "x is complex128", SQUARE, X + 0j),
+    (hoad.DTypeError, r"f\(x\) is complex128", lambda x: 1j * x, X),
+    (hoad.DTypeError, "float64 and float32", SQUARE, X.astype(np.longdouble)),
+    (hoad.DTypeError, "float argument", SQUARE, np.array([1.0, 2.0], object)),
+    (hoad.ArgumentError, "not a container", lambda x: x[0] * x[1], [1.0, 2.0]),
+    (hoad.ArgumentError, "not a container", lambda x: x[0] * x[1], (1.0, 2.0)),
+    (hoad.ArgumentError, "not a container", lambda x: x["a"], {"a": X}),
+    (hoad.ShapeError, "f returned NoneType", lambda x: None, X),
+    (hoad.ShapeError, "f returned tuple", lambda x: (x, x), X),
+    (hoad.ShapeError, "f returned list", lambda x: [x[0], x[1]], X),
+    (hoad.ShapeError, "f returned dict", lambda x: {"a": x}, X),
+    (hoad.ShapeError, "f returned str", lambda x: "text", X),
+]
+
+
+@pytest.mark.parametrize("row", range(len(REFUSED)))
+def test_what_is_refused(row: int) -> None:
+    error, match, f, x = REFUSED[row]
+    for driver in (hoad.sparse_jacobian, hoad.sparse_hessian, lambda f: hoad.sparse_derivative_tensor(f, 3)):
+        for call in (driver(f), driver(f).plan, hoad.jit(driver(f))):
+            with pytest.raises(error, match=match):
+                call(x)
+    for pattern in (hoad.jacobian_pattern(f), hoad.hessian_pattern(f)):
+        with pytest.raises(error, match=match):
+            pattern(x)
+
+
+@pytest.mark.parametrize("x", [2.0, np.array(2.0), np.array([2.0]), np.zeros(0), np.ones((2, 3)), np.ones((2, 3)).T])
+def test_shapes_of_x(x: Any) -> None:
+    n = np.size(x)
+    diagonal = np.diag(3 * np.ravel(x) ** 2)
+    for found in (hoad.sparse_jacobian(lambda x: x**3)(x), hoad.sparse_jacobian(lambda x: x**3).plan(x)(x)):
+        np.testing.assert_allclose(found.toarray().reshape(n, n), diagonal)
+    bends = hoad.sparse_hessian(lambda x: np.sum(x**3))
+    for found in (bends(x), bends.plan(x)(x)):
+        np.testing.assert_allclose(found.toarray().reshape(n, n), np.diag(6 * np.ravel(x)))
+    assert hoad.hessian_pattern(lambda x: np.sum(x**3))(x).nnz == n
+    assert hoad.sparse_derivative_tensor(lambda x: np.sum(x**3), 3)(x).shape == (n, n, n)
+
+
+def test_a_plan_is_for_one_shape() -> None:
+    plan = hoad.sparse_jacobian(lambda x: np.sum(x, axis=0)).plan(np.ones((2, 3)))
+    for x in (np.ones((3, 2)), np.ones((2, 4))):
+        for call in (plan, plan.values):
+            with pytest.raises(hoad.ShapeError, match="Make another, or"):
+                call(x)
+    np.testing.assert_array_equal(plan(np.zeros((2, 3))).toarray(), np.tile(np.eye(3), 2))
+    with pytest.raises(hoad.ShapeError, match="out has shape"):
+        plan.values(np.ones((2, 3)), out=np.empty(7))
+    with pytest.raises(hoad.DTypeError, match="out has float32"):
+        plan.values(np.ones((2, 3)), out=np.empty(6, np.float32))
+    jitted = hoad.jit(hoad.sparse_jacobian(np.sin))
+    assert jitted(X).shape == (5, 5)
+    assert jitted(X[:2]).shape == (2, 2)
+    tensor = hoad.sparse_derivative_tensor(rosenbrock, 3).plan(X)
+    with pytest.raises(hoad.ShapeError, match="Make another"):
+        tensor(X[:4])
+
+
+def test_indices_beyond_32_bits() -> None:
+    structure = Structure((2, 1 << 33), False, np.array([1 << 32, (1 << 33) + 5]))
+    found = structure.matrix(np.array([1.0, 2.0]), "csr")
+    assert found.indices.dtype == np.int64
+    assert (found[0, 1 << 32], found[1, 5]) == (1.0, 2.0)
+
+
+# ---- progress -------------------------------------------------------------------------------------------------------
+
+
+class Bar:
+    made: list[Bar]
+
+    def __init__(self, **options: Any) -> None:
+        self.options, self.n, self.is_closed = options, 0, False
+        Bar.made.append(self)
+
+    def update(self, count: int) -> None:
+        self.n += count
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+@pytest.mark.parametrize("is_installed", [True, False])
+def test_a_progress_bar(monkeypatch: pytest.MonkeyPatch, is_installed: bool) -> None:
+    """It is there for what takes long alone."""
+    Bar.made = []
+    monkeypatch.setitem(sys.modules, "tqdm", types.SimpleNamespace(tqdm=Bar) if is_installed else None)  # type: ignore[arg-type]
+    wanted = hoad.sparse_hessian(rosenbrock).plan(X).values(X)
+    assert not Bar.made
+    monkeypatch.setattr(progress, "LONG", 0.0)
+    np.testing.assert_array_equal(hoad.sparse_hessian(rosenbrock).plan(X).values(X), wanted)
+    assert len(Bar.made) == is_installed
+    for bar in Bar.made:
+        assert bar.is_closed
+        assert 0 < bar.n < bar.options["total"]
+        assert bar.options["disable"] is None
