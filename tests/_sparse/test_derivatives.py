@@ -75,9 +75,9 @@ def test_patterns(name: str) -> None:
         np.testing.assert_array_equal(whole, whole.T)
 
 
-def is_in_blocks(sweep_of: Any, f: Callable[[Any], Any]) -> bool:
+def is_swept_in_blocks(sweep_of: Any, f: Callable[[Any], Any], x: Any) -> bool:
     with differentiating() as recording:
-        sweep = sweep_of(recording, f, (POINTS[0],), {}, "test")
+        sweep = sweep_of(recording, f, (x,), {}, "test")
         if sweep.output is None:
             return True
         try:
@@ -91,8 +91,8 @@ def is_in_blocks(sweep_of: Any, f: Callable[[Any], Any]) -> bool:
 def test_how_they_are_computed(name: str) -> None:
     """By blocks wherever that can be, with no direction swept."""
     f = FUNCTIONS[name]
-    assert is_in_blocks(sweep_of_jacobian, f) == (name in IN_BLOCKS)
-    assert is_in_blocks(sweep_of_hessian, scalar(f)) == (name in IN_BLOCKS)
+    assert is_swept_in_blocks(sweep_of_jacobian, f, POINTS[0]) == (name in IN_BLOCKS)
+    assert is_swept_in_blocks(sweep_of_hessian, scalar(f), POINTS[0]) == (name in IN_BLOCKS)
 
 
 @pytest.mark.parametrize("name", IN_LANES)
