@@ -38,6 +38,25 @@ class Network:
     branches: np.ndarray
     highest: np.ndarray  # voltage
     lowest: float
+    references: tuple[int, ...] = (0,)  # buses whose angle is zero
+
+    def repeated(self, count: int) -> Network:
+        """So many of it, beside each other."""
+        n = self.size
+
+        def numbered(table: np.ndarray, columns: list[int]) -> np.ndarray:
+            tables = np.tile(table, (count, 1, 1))
+            tables[:, :, columns] += n * np.arange(count)[:, None, None]
+            return tables.reshape(-1, table.shape[1])
+
+        return Network(
+            np.tile(self.buses, (count, 1)),
+            numbered(self.generators, [0]),
+            numbered(self.branches, [0, 1]),
+            np.tile(self.highest, count),
+            self.lowest,
+            tuple(range(0, count * n, n)),
+        )
 
     @property
     def size(self) -> int:
@@ -113,7 +132,7 @@ class Network:
 
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:
         free = np.full(self.size, np.inf)
-        free[0] = 0
+        free[list(self.references)] = 0
         _, q1, q0, _, p1, _, _ = self.generators.T / BASE
         low = np.concatenate([-free, np.full(self.size, self.lowest), 0 * p1, q0])
         return low, np.concatenate([free, self.highest, p1, q1])

@@ -153,6 +153,13 @@ class Elasticity(NamedTuple):
         inside = np.all((self.nodes > 0) & (self.nodes < 1), axis=1)
         return np.repeat(inside, 2)
 
+    def inner_forces(self, x: Any, boundary: np.ndarray) -> Any:
+        """Those at nodes inside, of their displacements, while the others have given ones."""
+        inside = np.flatnonzero(self.is_inside)
+        u = np.array(boundary, like=x)
+        u[inside] = x
+        return self.forces(u)[inside]
+
     def slopes(self) -> tuple[np.ndarray, np.ndarray]:
         """The gradients of the three linear functions of each triangle, and the areas."""
         corners = self.nodes[self.triangles]
