@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -73,6 +74,20 @@ def test_patterns(name: str) -> None:
         assert not np.any(dense & ~local)
         assert not np.any(local & ~whole)
         np.testing.assert_array_equal(whole, whole.T)
+
+
+def test_memory_of_a_pattern() -> None:
+    """Some nine arrays are there at a time: values are forgotten once recorded, and patterns that nothing asks for."""
+    find = hoad.jacobian_pattern(lambda x: np.diff(np.sin(x), 2) ** 2)
+    x = np.linspace(0, 1, 100_000)
+    find(x)
+    tracemalloc.start()
+    found = find(x)
+    kept, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert found.nnz == 3 * (x.size - 2)
+    assert kept < 21 * x.size
+    assert peak < 90 * x.size
 
 
 def is_swept_in_blocks(sweep_of: Any, f: Callable[[Any], Any], x: Any) -> bool:
