@@ -38,7 +38,7 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
 INSTALL = "pip install 'hoad[bench]'"
-EXTRA = ("asdex", "autograd", "casadi", "heyoka", "jax", "pytensor", "torch")
+EXTRA = ("asdex", "autograd", "casadi", "heyoka", "jax", "pytensor", "sparsejac", "torch")
 
 Case = tuple[str, Callable[[], "list[Row]"]]
 Function = Callable[..., Any]
@@ -352,6 +352,7 @@ def machine() -> dict[str, Any]:
         "heyoka",
         "pytensor",
         "asdex",
+        "sparsejac",
     )
     return {
         "platform": platform.platform(),

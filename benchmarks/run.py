@@ -22,6 +22,8 @@ QUESTIONS = (
     "irregular",
     "ode",
     "hessians",
+    "sparse",
+    "sparse_solves",
     "tensors",
     "all_derivatives",
     "models",

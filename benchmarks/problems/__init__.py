@@ -6,11 +6,11 @@ A function is called as `f(m, x, ...)`, where m is a module of elementary functi
 
 from __future__ import annotations
 
-from problems import batched, derivatives, hessians, irregular, models, ode, rosenbrock, tensors
+from problems import batched, derivatives, hessians, irregular, models, ode, rosenbrock, sparse, tensors
 from problems.problem import Problem
 
 PROBLEMS: dict[str, Problem] = {
     name: problem
-    for room in (rosenbrock, irregular, ode, hessians, models, batched, tensors, derivatives)
+    for room in (rosenbrock, irregular, ode, hessians, models, batched, tensors, derivatives, sparse)
     for name, problem in room.PROBLEMS.items()
 }

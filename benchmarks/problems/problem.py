@@ -24,10 +24,10 @@ class Problem:
     Parameters
     ----------
     asked : str
-        ``"value"``, ``"gradient"``, ``"hessian"``, ``"hvp"`` (the second argument is the direction), ``"laplacian"``,
-        ``"tensor k"`` of order k from 3 to 6, ``"derivatives k"``, all of orders 0, ..., k of a function of one number,
-        or ``"entries"``: the upper triangle of the Hessian, row by row, at each
-        of many points.
+        ``"value"``, ``"gradient"``, ``"hessian"``, ``"sparse hessian"``, that of a band of three: its entries row by
+        row, ``"hvp"`` (the second argument is the direction), ``"laplacian"``, ``"tensor k"`` of order k from 3 to 6,
+        ``"derivatives k"``, all of orders 0, ..., k of a function of one number, or ``"entries"``: the upper triangle
+        of the Hessian, row by row, at each of many points.
     function : callable
         ``function(n)`` makes f(m, x), with its data; n is what the table varies.
     point : callable

@@ -29,12 +29,17 @@ def gradient(x: np.ndarray) -> np.ndarray:
     return g
 
 
-def hessian(x: np.ndarray) -> np.ndarray:
+def bands(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The diagonal of the Hessian, and the band beside it."""
     a, b = x[:-1], x[1:]
     diagonal = np.zeros_like(x)
     diagonal[:-1] = 1200 * a**2 - 400 * b + 2
     diagonal[1:] += 200
-    return banded(diagonal, -400 * a)
+    return diagonal, -400 * a
+
+
+def hessian(x: np.ndarray) -> np.ndarray:
+    return banded(*bands(x))
 
 
 def banded(diagonal: np.ndarray, beside: np.ndarray) -> np.ndarray:
@@ -69,13 +74,17 @@ def gradient_perturbed(x: np.ndarray) -> np.ndarray:
     return g
 
 
-def hessian_perturbed(x: np.ndarray) -> np.ndarray:
+def bands_perturbed(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     a, b = x[:-1], x[1:]
     s, c, square = np.sin(a * b), np.cos(a * b), 84 * (a - 0.4 * b) ** 2
     diagonal = np.zeros_like(x)
     diagonal[:-1] = -(b**2) * s + square
     diagonal[1:] += -(a**2) * s + 0.16 * square
-    return banded(diagonal, c - a * b * s - 0.4 * square)
+    return diagonal, c - a * b * s - 0.4 * square
+
+
+def hessian_perturbed(x: np.ndarray) -> np.ndarray:
+    return banded(*bands_perturbed(x))
 
 
 def problem(asked: str, f: Function, derivative: Function, native: str | None = None) -> Problem:

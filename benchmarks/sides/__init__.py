@@ -60,6 +60,7 @@ SIDES = {
     "JAX": Side("of_jax", "jax"),
     "JAX by hand": Side("of_jax", "jax", {"by_hand": True}),
     "asdex": Side("of_asdex", "asdex"),
+    "sparsejac": Side("of_sparsejac", "sparsejac"),
     "autograd": Side("of_autograd", "autograd"),
     "pytensor": Side("of_pytensor", "pytensor"),
     "torch": Side("of_torch", "torch", slow=True),

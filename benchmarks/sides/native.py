@@ -60,7 +60,8 @@ class _InC(Built):
         self.n = n
         point = problem.point(np.random.default_rng(0), n)[0]
         self.size = point.size
-        self.out = np.zeros(point.shape if problem.order is None else (problem.order + 1, *point.shape))
+        shape = (3 * n - 2,) if problem.asked == "sparse hessian" else point.shape
+        self.out = np.zeros(shape if problem.order is None else (problem.order + 1, *shape))
 
     def at(self, arguments: Arguments) -> np.ndarray:
         self.seconds([arguments])

@@ -33,6 +33,8 @@ def build(problem: Problem, n: int, symbol: str, compile: bool = False) -> Built
     function = casadi.Function("derivative", [x], [derivative], COMPILED if compile else {})
     if problem.asked == "entries":
         return _over_points(function.map(len(example)), len(example), derivative.numel())
+    if problem.asked == "sparse hessian":  # of a symmetric matrix: columns are rows
+        return _through_buffers(function, (derivative.nnz(), 1), in_a_row((example,)))
     return _through_buffers(function, derivative.shape, in_a_row((example,)))
 
 
@@ -52,6 +54,8 @@ def _derivative(asked: str, value: Any, x: Any) -> Any:
     matrix = casadi.hessian(value, x)[0]
     if asked == "hessian":
         return casadi.densify(matrix)
+    if asked == "sparse hessian":
+        return matrix
     rows, columns = np.triu_indices(x.numel())
     return casadi.vertcat(*(matrix[int(i), int(j)] for i, j in zip(rows, columns, strict=True)))
 

@@ -26,7 +26,8 @@ from hoad.errors import ArgumentError
 
 # Blocks of a node from which on they are put together in one, which costs a pass over all of their entries.
 MANY_BLOCKS = 24
-MANY_ENTRIES = 1 << 16  # of a node, which may be the same ones again
+MANY_ENTRIES = 1 << 16  # of a node, which may be the same ones again,
+MANY_FOR_EACH = 16  # and so many more for each column
 MOST_ENTRIES = 1 << 27  # of a node, 2 GB
 
 # What the value of an operand says more of than its shape.
@@ -92,15 +93,20 @@ class Blocks:
         self.columns = recording.aval(seed).size
         self._value = value
         self._found = {seed: [Block(None, np.arange(self.columns), self._one())]}
-        for i in shown(between(recording.graph, seed, output), "sparse derivative"):
-            node = node_of(recording.graph, i)
+        order = between(recording.graph, seed, output)
+        nodes = [node_of(recording.graph, i) for i in order]
+        last = {x: i for i, node in zip(order, nodes, strict=True) for x in node.operands}
+        for i, node in zip(shown(order, "sparse derivative"), nodes, strict=True):
             given = [k for k, x in enumerate(node.operands) if x in self._found]
             self._found[i] = self._of_node(node, given)
+            for operand in {node.operands[k] for k in given}:
+                if last[operand] == i and operand != output:  # nobody asks for it again
+                    del self._found[operand]
 
     def flat(self) -> list[FlatBlock]:
         """The blocks of the output."""
-        size = self.recording.aval(self.output).size
-        return [self._flattened(block, size) for block in self._found.get(self.output, []) if len(block.columns)]
+        rows = np.arange(self.recording.aval(self.output).size)
+        return [self._flattened(block, rows) for block in self._found.get(self.output, []) if len(block.columns)]
 
     def _of_node(self, node: Node, given: list[int]) -> list[Block]:
         values = known_values(self.recording, node, set(given), self._value)
@@ -141,7 +147,7 @@ class Blocks:
 
     def _following(self, block: Block, relation: Following) -> Block:
         """As `_through`, by steps of 1, 2, 4, ... along the axis, each of which meets what those before have left."""
-        found = self._flattened(block, relation.size)
+        found = self._flattened(block, np.arange(relation.size))
         step = 1
         while step < relation.length:
             kept = np.flatnonzero(relation.left(found.rows) > step)
@@ -157,20 +163,21 @@ class Blocks:
 
     def _has_multiple(self, blocks: list[Block]) -> bool:
         """Whether there are so many entries that some come several times."""
-        return sum(len(block.columns) for block in blocks) > MANY_ENTRIES + 4 * self.columns
+        return sum(len(block.columns) for block in blocks) > MANY_ENTRIES + MANY_FOR_EACH * self.columns
 
     def _in_one(self, blocks: list[Block], size: int) -> list[Block]:
         """One block of all entries, each of which it has once."""
-        flat = [self._flattened(block, size) for block in blocks]
+        rows = np.arange(size)
+        flat = [self._flattened(block, rows) for block in blocks]
         structure = Structure.of((size, self.columns), False, flat)
         return [Block(structure.rows, structure.columns, self._weights(structure, flat))]
 
     def _weights(self, structure: Structure, blocks: list[FlatBlock]) -> int:
         return ONE
 
-    def _flattened(self, block: Block, size: int) -> FlatBlock:
-        rows = np.arange(size) if block.rows is None else block.rows
-        return FlatBlock(rows, block.columns, block.weight)
+    def _flattened(self, block: Block, rows: Indices) -> FlatBlock:
+        """With a row for each entry; `rows` are those of a block that has one for each item of its node."""
+        return FlatBlock(rows if block.rows is None else block.rows, block.columns, block.weight)
 
     def _merged(self, blocks: list[Block]) -> list[Block]:
         """The blocks, those with the same entries added up."""

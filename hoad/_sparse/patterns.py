@@ -125,6 +125,8 @@ def _pattern(driver: str, f: Callable[..., Any], sweep_of: Sweep, scope: Scope) 
             def value(operand: int) -> Any:
                 return recording.compute([operand])[0]
 
+            if scope == "global" and not recording.nested:
+                recording.drop_arrays()
             if sweep.output is None:
                 found = Structure.of(sweep.shape, False, [])
             else:

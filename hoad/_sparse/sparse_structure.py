@@ -35,8 +35,12 @@ class Structure:
     def of(cls, shape: tuple[int, int], by_columns: bool, blocks: Sequence[FlatBlock]) -> Structure:
         """The structure that has the entries of all blocks."""
         empty = cls(shape, by_columns, np.zeros(0, np.int64))
-        keys = [empty.keys, *[empty.keys_of(block.rows, block.columns) for block in blocks]]
-        return cls(shape, by_columns, _distinct(np.concatenate(keys)))
+        keys = np.empty(sum(len(block.rows) for block in blocks), np.int64)
+        end = 0
+        for block in blocks:
+            start, end = end, end + len(block.rows)
+            keys[start:end] = empty.keys_of(block.rows, block.columns)
+        return cls(shape, by_columns, _distinct(keys))
 
     def keys_of(self, rows: Indices, columns: Indices) -> Indices:
         return columns * self.shape[0] + rows if self.by_columns else rows * self.shape[1] + columns
@@ -61,12 +65,11 @@ class Structure:
     @cached_property
     def compressed(self) -> tuple[Any, Any]:
         """(indices, indptr) of a csr matrix, or of a csc matrix by columns, in the smallest dtype that SciPy takes."""
-        outer, inner = (self.columns, self.rows) if self.by_columns else (self.rows, self.columns)
-        count = self.shape[self.by_columns]
+        outer, inner = self.shape[::-1] if self.by_columns else self.shape
         small = max(len(self.keys), *self.shape) <= np.iinfo(np.int32).max
-        indptr = np.zeros(count + 1, np.int32 if small else np.int64)
-        np.cumsum(np.bincount(outer, minlength=count), out=indptr[1:])
-        return inner.astype(indptr.dtype), indptr
+        indices = np.empty(len(self.keys), np.int32 if small else np.int64)
+        np.remainder(self.keys, max(inner, 1), out=indices, casting="same_kind")
+        return indices, np.searchsorted(self.keys, np.arange(outer + 1) * inner).astype(indices.dtype)
 
     def matrix(self, values: Any, form: str) -> Any:
         """A SciPy array with these values."""
@@ -110,8 +113,8 @@ class Structure:
 
 
 def _distinct(keys: Indices) -> Indices:
-    """In order, each once."""
-    keys = np.sort(keys, kind="stable")  # of few runs that are in order already
+    """In order, each once; the array that is given is sorted."""
+    keys.sort(kind="stable")  # of few runs that are in order already
     is_first = np.ones(len(keys), bool)
     np.not_equal(keys[1:], keys[:-1], out=is_first[1:])
-    return keys[is_first]
+    return keys if is_first.all() else keys[is_first]

@@ -156,8 +156,8 @@ class WeightedBlocks(Blocks):
     def _weights(self, structure: Structure, blocks: list[FlatBlock]) -> int:
         return structure.values_of(self.recording, blocks)
 
-    def _flattened(self, block: Block, size: int) -> FlatBlock:
-        return super()._flattened(replace(block, weight=self._flat(block.weight)), size)
+    def _flattened(self, block: Block, rows: Indices) -> FlatBlock:
+        return super()._flattened(replace(block, weight=self._flat(block.weight)), rows)
 
     def _flat(self, weight: int) -> int:
         return flat(self.recording, weight)

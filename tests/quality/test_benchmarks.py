@@ -12,8 +12,19 @@ import pytest
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 HELPERS = {"__main__", "adopted", "beside", "build_install", "child", "harness", "plot", "real_code", "run"}
 NAMES = sorted(path.stem for path in BENCHMARKS.glob("*.py") if path.stem not in HELPERS)
-TABLES = ("all_derivatives", "batched", "first_call", "hessians", "irregular", "models", "ode", "rosenbrock", "tensors")
-OTHERS = ("asdex", "autograd", "casadi", "heyoka", "jax", "pytensor", "torch")
+TABLES = (
+    "all_derivatives",
+    "batched",
+    "first_call",
+    "hessians",
+    "irregular",
+    "models",
+    "ode",
+    "rosenbrock",
+    "sparse",
+    "tensors",
+)
+OTHERS = ("asdex", "autograd", "casadi", "heyoka", "jax", "pytensor", "sparsejac", "torch")
 
 
 def in_benchmarks(code: str) -> subprocess.CompletedProcess[str]:
