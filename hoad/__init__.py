@@ -108,6 +108,7 @@ Examples
 array([2., 4.])
 """
 
+import _thread
 import importlib as _importlib
 import sys as _sys
 
@@ -117,6 +118,8 @@ from hoad import _core  # noqa: F401  (where it is not built, the error should c
 
 __version__ = "0.1.0"
 
+# Of two threads that import modules which import each other, Python lets one go on with half a module.
+_LOADING = _thread.RLock()
 _MODULES = ("check", "errors", "implicit", "interop", "ode", "rules", "scipy")
 
 _LATER = {  # what few ask for
@@ -137,15 +140,16 @@ _LATER = {  # what few ask for
 
 def __getattr__(name: str) -> object:
     """A module, or a public name, when it is first asked for; with the first of these names come all, to stay."""
-    if name in _MODULES:
-        return _importlib.import_module(f"hoad.{name}")
-    if name in _LATER:
-        return getattr(_importlib.import_module(_LATER[name]), name)
-    if name == "__all__" or not name.startswith("_"):
-        public = vars(_importlib.import_module("hoad._public"))
-        globals().update({key: public[key] for key in ("__all__", *public["__all__"]) if key in public})
-        if name in globals():
-            return globals()[name]
+    with _LOADING:
+        if name in _MODULES:
+            return _importlib.import_module(f"hoad.{name}")
+        if name in _LATER:
+            return getattr(_importlib.import_module(_LATER[name]), name)
+        if name == "__all__" or not name.startswith("_"):
+            public = vars(_importlib.import_module("hoad._public"))
+            globals().update({key: public[key] for key in ("__all__", *public["__all__"]) if key in public})
+            if name in globals():
+                return globals()[name]
     raise AttributeError(f"module 'hoad' has no attribute {name!r}")
 
 
