@@ -4,10 +4,10 @@ from libc.stdint cimport int32_t, int64_t
 
 from hoad._core.graph.tape cimport Slot
 
-cdef struct Stretch:            # of an array: numbers that follow each other where they come from, the same, or zeros
+cdef struct Stretch:            # of an array: numbers at equal distances where they come from, or zeros
     int64_t start, count, step  # items, and how far from one to the next
     int32_t slot                # where the first comes from; below 0 for zeros
-    int32_t follows             # 1 if they follow each other there, 0 if they are the same
+    int32_t follows             # how far from one to the next there; 0 if they are the same
 
 
 @cython.final

@@ -1,4 +1,4 @@
-"""Arrays put together from single numbers: neighbours that were neighbours before are copied together."""
+"""Arrays put together from single numbers: items at equal distances that were so before are copied together."""
 
 cimport cython
 
@@ -9,7 +9,9 @@ from hoad._core.base.blocks cimport appended, give, required
 
 
 cdef enum:
-    MOST_OPEN = 32      # stretches that an item may belong to, where several take turns
+    MOST_TURNS = 32     # stretches that take turns: a loop of a few statements, swept in a few directions
+    FEWEST_ITEMS = 4    # of a stretch; fewer are copied one by one
+    MOST_ITEMS = 64     # of one of several that take turns: what they write together stays in the cache
 
 
 @cython.final
@@ -28,57 +30,66 @@ cdef class GatherCopy:
         for i in range(self.n_stretches):
             stretch = &self.stretches[i]
             to = p + stretch.start
-            if stretch.slot < 0:
+            if stretch.slot < 0 and stretch.step == 1:
                 memset(to, 0, stretch.count * sizeof(double))
+            elif stretch.slot < 0:
+                for k in range(stretch.count):
+                    to[k * stretch.step] = 0
             elif stretch.count == 1:
                 to[0] = u[stretch.slot].d
-            elif stretch.step == 1 and stretch.follows:
+            elif stretch.step == 1 and stretch.follows == 1:
                 memcpy(to, &u[stretch.slot], stretch.count * sizeof(double))
-            elif stretch.follows:
-                for k in range(stretch.count):
-                    to[k * stretch.step] = u[stretch.slot + k].d
             else:
                 for k in range(stretch.count):
-                    to[k * stretch.step] = u[stretch.slot].d
+                    to[k * stretch.step] = u[stretch.slot + k * stretch.follows].d
 
 
 cdef GatherCopy gather_copy(int32_t register, const int32_t* slots, const int64_t* offsets, int64_t n, int64_t size):
     """The array of `size` numbers, in a register, that holds the slots at their offsets and zeros elsewhere."""
     cdef GatherCopy made = GatherCopy.__new__(GatherCopy)
     cdef int32_t* source = <int32_t*>required(PyMem_RawMalloc(max(size, 1) * sizeof(int32_t)))
-    cdef int64_t i
-    cdef int32_t k
-    cdef Stretch* last
+    cdef int64_t i, count
+    cdef int32_t turns = 1
     made.register = register
     try:
         for i in range(size):
             source[i] = -1
         for i in range(n):
             source[offsets[i]] = slots[i]
-        for i in range(size):
-            for k in range(made.n_stretches - 1, max(made.n_stretches - MOST_OPEN, 0) - 1, -1):
-                if goes_on(&made.stretches[k], i, source[i]):
-                    break
-            else:
-                last = <Stretch*>appended(<void**>&made.stretches, &made.cap_stretches, &made.n_stretches,
-                                          sizeof(Stretch))
-                last.start, last.count, last.step, last.slot, last.follows = i, 1, 1, source[i], 1
+        i = 0
+        while i < size:
+            count = items(source + i, size - i, turns)  # as many take turns as before, or else
+            if count < FEWEST_ITEMS:
+                for turns in range(1, MOST_TURNS + 1):
+                    count = items(source + i, size - i, turns)
+                    if count >= FEWEST_ITEMS:
+                        break
+                else:
+                    turns, count = 1, 1
+            append(made, source + i, i, turns, count)
+            i += turns * count
     finally:
         PyMem_RawFree(source)
     return made
 
 
-cdef bint goes_on(Stretch* stretch, int64_t i, int32_t slot) noexcept:
-    """Whether an item is the next of a stretch, which then has it."""
-    if stretch.slot < 0 or slot < 0:
-        if stretch.slot >= 0 or slot >= 0 or stretch.start + stretch.count != i:
-            return False
-    elif stretch.count == 1:
-        if slot != stretch.slot and slot != stretch.slot + 1:
-            return False
-        stretch.step, stretch.follows = i - stretch.start, slot - stretch.slot
-    elif i != stretch.start + stretch.count * stretch.step or (
-            slot != stretch.slot + <int32_t>stretch.count * stretch.follows):
-        return False
-    stretch.count += 1
-    return True
+cdef int64_t items(const int32_t* source, int64_t size, int32_t turns) noexcept:
+    """How many items each of so many stretches has that begin here and take turns, at equal steps."""
+    cdef int64_t k
+    cdef int64_t most = size if turns == 1 else min(size, <int64_t>MOST_ITEMS * turns)
+    for k in range(turns, most):
+        if (source[k] < 0) != (source[k - turns] < 0) or (
+                k >= 2 * turns and source[k] - source[k - turns] != source[k - turns] - source[k - 2 * turns]):
+            return k // turns
+    return most // turns
+
+
+cdef int append(GatherCopy made, const int32_t* source, int64_t start, int32_t turns, int64_t count) except -1:
+    """Stretches that take turns from an item on."""
+    cdef int32_t k
+    cdef Stretch* last
+    for k in range(turns):
+        last = <Stretch*>appended(<void**>&made.stretches, &made.cap_stretches, &made.n_stretches, sizeof(Stretch))
+        last.start, last.count, last.step, last.slot = start + k, count, turns, source[k]
+        last.follows = source[turns + k] - source[k] if count > 1 else 0
+    return 0
