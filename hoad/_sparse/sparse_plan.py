@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
+import threading
 import warnings
-import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,12 +13,11 @@ import numpy as np
 
 from hoad._core.record.recording import Recording, differentiating
 from hoad._core.trace.coerce import holds_traced
-from hoad._drivers.vmap import vmap
-from hoad._jit.jit import jit
 from hoad._sparse.relations import Indices
+from hoad._sparse.sparse_program import OtherStructureError, SparseProgram
 from hoad._sparse.sparse_structure import Structure
 from hoad._sparse.sweeps import Sweep, Triangle, Values, values_of_sweep
-from hoad.errors import ArgumentError, GuardError, JitWarning, ShapeError, TracedValueError
+from hoad.errors import ArgumentError, JitWarning, ShapeError, TracedValueError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,6 +26,7 @@ Format = Literal["csr", "csc", "coo", "triplets"]
 FORMATS = ("csr", "csc", "coo", "triplets")
 # Entries up to which many x side by side are faster than one after the other.
 MOST_IN_LANES = 1000
+_WIDENING = threading.Lock()
 
 
 class SparseDerivative:
@@ -151,34 +151,12 @@ class SparsePlan:
         if holds_traced((*args, *kwargs.values())):
             raise TracedValueError("A plan is made for plain numbers, but an argument is traced. Pass hoad.value(x).")
         self._derivative, self._options = derivative, options
-        self._compile(None)
-        self._jitted(*args, **kwargs)
-
-    def _compile(self, structure: Structure | None) -> None:
-        """Forget what was recorded; the structure is found by the next recording, or given."""
-        self._known = structure
-        _PLANS[id(self)] = self
-        number, derivative = id(self), self._derivative  # the function that is recorded sees nothing that changes
-
-        @functools.wraps(derivative._f, updated=())
-        def sparse_values(*args: Any, **kwargs: Any) -> Any:
-            return _recorded_values(number, derivative, args, kwargs)
-
-        self._jitted = jit(sparse_values, **self._options)
-
-        def batch_of_values(xs: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-            def of_row(x: Any) -> Any:
-                return _recorded_values(number, derivative, (x, *args), kwargs)
-
-            return vmap(of_row, threads=threads)(xs)
-
-        threads = self._options.get("threads")
-        self._batched = jit(batch_of_values, **self._options)
+        self._program = SparseProgram(derivative, options, None)
+        self._program.values(*args, **kwargs)
 
     @property
     def _structure(self) -> Structure:
-        assert self._known is not None
-        return self._known
+        return self._program.structure  # type: ignore[no-any-return]
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -221,8 +199,8 @@ class SparsePlan:
             If f takes another branch here, with entries outside of the structure.
         """
         if out is None:
-            return self._jitted(*args, **kwargs)
-        return self._jitted(*args, out=out, **kwargs)
+            return self._program.values(*args, **kwargs)
+        return self._program.values(*args, out=out, **kwargs)
 
     def batch(self, xs: Any, *args: Any, out: NDArray[np.float64] | None = None, **kwargs: Any) -> Any:
         """The values of the entries for many x at once: row b has those for ``xs[b]``.
@@ -263,7 +241,7 @@ class SparsePlan:
                [5., 4., 6., 5.]])
         """
         if holds_traced((xs, *args, *kwargs.values())):
-            return self._batched(xs, args, kwargs)
+            return self._program.batch(xs, args, kwargs)
         xs = np.asarray(xs)
         if not xs.ndim:
             raise ShapeError("batch takes an array with an x in each row, but got a number. Take values(x) for one x.")
@@ -275,58 +253,43 @@ class SparsePlan:
             for x, row in zip(xs, found, strict=True):
                 self.values(x, *args, out=row, **kwargs)
             return found
-        return self._batched(xs, args, kwargs, out=found)
+        return self._program.batch(xs, args, kwargs, out=found)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        try:
-            values = self.values(*args, **kwargs)
-        except _OtherStructureError as other:
-            name = getattr(self._derivative, "__name__", "f")
-            warnings.warn(
-                f"{name} takes another branch here, with entries that the plan does not have. It has them from now on.",
-                JitWarning,
-                stacklevel=2,
-            )
-            self._compile(self._structure.joined(other.structure))
-            values = self.values(*args, **kwargs)
-        return self._derivative._arranged(self._structure, values)
+        while True:
+            program = self._program  # another thread may put a new one in its place
+            try:
+                values = program.values(*args, **kwargs)
+            except OtherStructureError as other:
+                if self._widen(other.structure):
+                    name = getattr(self._derivative, "__name__", "f")
+                    warnings.warn(
+                        f"{name} takes another branch here, with entries that the plan does not have. It has them from "
+                        "now on.",
+                        JitWarning,
+                        stacklevel=2,
+                    )
+            else:
+                return self._derivative._arranged(program.structure, values)
+
+    def _widen(self, structure: Any) -> bool:
+        """Whether a structure had to be joined to that of the plan, which has its entries from now on."""
+        with _WIDENING:
+            if self._structure.has(structure):
+                return False
+            joined = self._structure.joined(structure)
+            self._program = SparseProgram(self._derivative, self._options, joined)
+            return True
 
     def __reduce__(self) -> Any:
         return _planned, (self._derivative, self._structure, self._options)
 
 
-# The plans there are, by their numbers.
-_PLANS: weakref.WeakValueDictionary[int, SparsePlan] = weakref.WeakValueDictionary()
-
-
-def _recorded_values(number: int, derivative: SparseDerivative, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The values of a plan, recorded; the first time the structure is found, later it has to hold."""
-    plan = _PLANS[number]
-    with differentiating() as recording:
-        found = derivative._recorded(recording, args, kwargs, plan._known)
-        if plan._known is None:
-            plan._known = found.structure
-        elif found.structure is not plan._known:
-            raise _OtherStructureError(found.structure)
-        return recording.results([found.operand])[0]
-
-
 def _planned(derivative: SparseDerivative, structure: Structure, options: dict[str, Any]) -> SparsePlan:
     plan = SparsePlan.__new__(SparsePlan)
     plan._derivative, plan._options = derivative, options
-    plan._compile(structure)
+    plan._program = SparseProgram(derivative, options, structure)
     return plan
-
-
-class _OtherStructureError(GuardError):
-    """Entries outside of the structure of a plan."""
-
-    def __init__(self, structure: Structure) -> None:
-        super().__init__(
-            "f takes another branch here than where the plan was made, with entries that the plan does not have. Make "
-            "a plan here, or call the plan, plan(x), which makes room for them."
-        )
-        self.structure = structure
 
 
 class PlannedDerivative:

@@ -135,6 +135,10 @@ class _Entries(NamedTuple):
         """The entries of both."""
         return _Entries(self.shape, np.unique(np.concatenate([self.indices, other.indices], axis=1), axis=1))
 
+    def has(self, other: _Entries) -> bool:
+        """Whether every entry of another is one of these."""
+        return self.slots(other) is not None
+
     def slots(self, other: _Entries) -> Indices | None:
         """Where the entries of another are among these; None if they lack one."""
         both = np.concatenate([self.indices, other.indices], axis=1)

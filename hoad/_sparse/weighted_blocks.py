@@ -18,7 +18,7 @@ from hoad._core.graph.primitive import CONCATENATE, STRIDED, UFUNC, Primitive, u
 from hoad._core.record.recording import Recording
 from hoad._ops import primitives as prim
 from hoad._sparse.entry_blocks import Block, Blocks, Node, known_values, node_of
-from hoad._sparse.placed_operands import flat, picked
+from hoad._sparse.placed_operands import flat, in_float64, picked
 from hoad._sparse.relations import Following, Indices, OfMatrix, Relation, relation_of
 from hoad._sparse.sparse_structure import FlatBlock, Structure
 
@@ -111,6 +111,8 @@ class WeightedBlocks(Blocks):
     def _scaled(self, node: Node, k: int, block: Block) -> Block:
         """A block of operand k of an elementwise node, times what the other operands are there."""
         operands = list(node.operands)
+        if node.primitive is not prim.MASK:  # whose condition stays one; a truth value times a number is a product too
+            operands = [x if other == k else in_float64(self.recording, x) for other, x in enumerate(operands)]
         operands[k] = block.weight
         if block.rows is not None:
             for other, aval in enumerate(node.avals):

@@ -107,6 +107,7 @@ IN_BLOCKS: dict[str, Callable[[Any], Any]] = {
     "assigned": assigned,
     "taken": lambda x: np.take(x, [3, 1, 1]) ** 2 * x[0],
     "one item": lambda x: x[3] ** 2 * x[4],
+    "times a truth value": lambda x: (x[:3] ** 2) * ((x[3] > -9) * x[4]) + (x[5] > -9) * x[6:9] ** 2,
     "jitted": lambda x: hoad.jit(lambda y: y**3 * np.roll(y, 1))(x),
     "by numbers": by_numbers,
 }

@@ -91,7 +91,7 @@ def filled(u, v):
 """
 
 
-def source(rng: np.random.Generator, x: np.ndarray, names: dict[str, Any]) -> str:
+def source(rng: np.random.Generator, x: np.ndarray, names: dict[str, Any], lines: list[str] = LINES) -> str:
     """A function as text, of lines that run on plain arrays."""
     exec(HELPERS, names)
     rows, made = ["def f(x):"], {"x": x}
@@ -99,7 +99,7 @@ def source(rng: np.random.Generator, x: np.ndarray, names: dict[str, Any]) -> st
         a, b = rng.choice(list(made)[-4:], 2)
         i, j = rng.integers(-2, 2, 2)
         constant = f"({rng.choice([-1.0, 1.0]) * rng.uniform(0.2, 1.5):.3f})"
-        line = LINES[rng.integers(len(LINES))].format(a=a, b=b, c=constant, i=i, j=j, k=rng.integers(1, 4))
+        line = lines[rng.integers(len(lines))].format(a=a, b=b, c=constant, i=i, j=j, k=rng.integers(1, 4))
         try:
             value = eval(line, names | made)
         except (ValueError, IndexError, TypeError, AttributeError, np.linalg.LinAlgError, hoad.HoadError):

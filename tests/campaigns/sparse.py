@@ -21,6 +21,74 @@ MOST_NESTED = 400
 # Values of functions that are computed in float32, and those that are not defined everywhere.
 LEFT_OUT = ("float32", "masked")
 
+# What moves numbers about, in ways that `shapes` does not have, or is left to lanes.
+MOVES = [
+    "{a}[::-1] * {k}",
+    "{a}[..., ::-2] ** 2",
+    "{a}[[0, 0, -1]] * {a}[[-1, 0, 0]]",
+    "{a}[..., [[0, -1], [-1, 0]]]",
+    "{a}[np.ix_([0, -1], [-1, 0, -1])]",
+    "np.broadcast_to({a}, (2, *np.shape({a}))).reshape(-1) * {c}",
+    "np.broadcast_to({a}, (3, *np.shape({a}))).T ** 2",
+    "np.diagonal(np.broadcast_to({a}, (3, *np.shape({a}))), {k} - 2, 0, {i}) ** 2",
+    "np.lib.stride_tricks.sliding_window_view({a}, 2, axis={i}) ** 2",
+    "np.concatenate([np.ravel({a}) ** 2, np.ones(2), np.arange(2), np.ravel({b})[:1]])",
+    "np.hstack([np.ravel({a})[0], np.ravel({b})])",
+    "np.sum({a} ** 2, axis=())",
+    "np.sum({a} * {b}, axis=({i}, {j}))",
+    "np.cumsum({a} ** 2, axis={i})[..., ::-1] * 0.2",
+    "np.cumprod({a}, axis={i})",
+    "np.add.reduceat({a} ** 2, [0, 1, 0], axis={i})",
+    "np.rot90({a}, {k}) ** 2",
+    "np.diag(np.ravel({a})[:4]) @ np.ravel({b})[:4]",
+    "np.kron(np.ravel({a})[:3], np.ravel({b})[:3])",
+    "np.convolve(np.ravel({a})[:7], np.ravel({b})[:{k}])",
+    "np.tanh({a} @ {b})",
+    "np.tanh(np.ravel({a})[:{k}] @ {b})",
+    "np.tanh({a} @ np.swapaxes({b}, -1, -2))",
+    "np.tanh(np.tril(C2) @ {a})",
+    "np.real({a} * np.exp(1j * {b}))",
+    "np.abs(1.5 + {a} + 1j * {b})",
+    "np.abs(np.fft.rfft({a}))",
+    "{a} * np.floor(2 * {b}).astype(int)",
+    "{a} * ({b} > {c}) * {b}",
+    "{a} * np.sum({b} > 0)",
+    "np.where({a} > {c}, np.sqrt(np.where({a} > {c}, {a} - {c}, 1.0)), 0.0)",
+    "np.select([{a} > 0.5, {a} > {c}], [{a} ** 2, {b}], 0.5)",
+    "np.interp({a}, [-1.0, 0.2, 1.0], [0.0, 2.0, 1.0]) * {b}",
+    "np.median({a}, axis={i})",
+    "added({a}, {b})",
+    "put({a})",
+    "masked({a}, {c})",
+    "shifted({a})",
+    "np.sin({a} + {b})",
+    "{a} * {b}",
+]
+HELPERS = """
+def added(u, v):
+    y = np.zeros(5, like=u)
+    np.add.at(y, [0, 0, 3, 4, 3], np.resize(np.ravel(u) ** 2, 5))
+    y[[1, 1, 2]] = np.resize(np.ravel(v), 3)
+    return y
+
+def put(u):
+    y = 1.0 * np.atleast_1d(u)
+    np.put(y, [0, -1, 0], np.resize(np.ravel(u) ** 2, 3))
+    return y
+
+def masked(u, c):
+    y = 2.0 * u
+    y[u > c] = u[u > c] ** 3
+    np.putmask(y, u < -c, u ** 2)
+    return y
+
+def shifted(u):
+    y = 1.0 * np.atleast_1d(u)
+    y[..., 1:] = y[..., :-1] * u[..., 1:]
+    y[...] += y[::-1]
+    return y
+"""
+
 Function = Callable[[Any], Any]
 
 
@@ -61,9 +129,11 @@ def program_of(module: Any, rng: np.random.Generator) -> tuple[Function, np.ndar
     else:
         shape = tuple(int(rng.choice(shapes.LENGTHS[:7])) for _ in range(rng.integers(0, 4)))
         x = np.asarray(rng.uniform(-1.2, 1.2, shape), order="CF"[rng.integers(2)])
-        names |= {"C": rng.uniform(-1, 1, shape), "D": rng.uniform(-1, 1, (3, 1))}
+        names |= {"C": rng.uniform(-1, 1, shape), "D": rng.uniform(-1, 1, (3, 1)), "C2": rng.uniform(-1, 1, (3, 3))}
+        lines = MOVES if rng.random() < 0.5 else shapes.LINES
+        exec(HELPERS, names)
         with np.errstate(all="ignore"):
-            text = shapes.HELPERS + shapes.source(rng, x, names)
+            text = HELPERS + shapes.HELPERS + shapes.source(rng, x, names, lines)
     body, _, sums = text.rpartition("return ")
     arrays_of = sums.replace("np.sum(", "np.ravel(").replace(") + np.ravel(", "), np.ravel(")
     text = f"{body}return np.concatenate([{arrays_of}])"
@@ -157,12 +227,12 @@ def nested(f: Function, scalar: Function, x: np.ndarray, weights: np.ndarray) ->
 
 
 def trial(rng: np.random.Generator) -> str | None:
-    kind = rng.integers(3)
+    kind = rng.integers(4)
     if kind == 0:
         f, text = composition(rng)
         x = rng.normal(size=N)
     else:
-        f, x, text = program_of((arrays, shapes)[kind - 1], rng)
+        f, x, text = program_of((arrays, shapes, shapes)[kind - 1], rng)
     wrong = first_wrong(f, x, rng.uniform(-1.2, 1.2, x.shape), rng)
     return wrong and f"{text}\n{wrong}"
 
