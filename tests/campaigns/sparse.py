@@ -18,6 +18,8 @@ TOLERANCE = 1e-9
 SIZES = [1, 2, 3, 5, 8, 12, 17, 33]
 # Entries of a dense Hessian whose gradient is taken.
 MOST_NESTED = 400
+# Numbers in x up to which derivatives of order 3 are compared.
+MOST_OF_ORDER_3 = 12
 # Values of functions that are computed in float32, and those that are not defined everywhere.
 LEFT_OUT = ("float32", "masked")
 
@@ -168,7 +170,7 @@ def first_wrong(f: Function, x: np.ndarray, other: np.ndarray, rng: np.random.Ge
         if other_jacobian.shape == dense.shape:
             wrong = wrong or refilled("Jacobian", hoad.sparse_jacobian, f, x, other, other_jacobian)
             wrong = wrong or refilled("Hessian", hoad.sparse_hessian, scalar, x, other, other_bends)
-    return wrong or nested(f, scalar, x, weights)
+    return wrong or nested(f, scalar, x) or thirds(scalar, x, rng.uniform(-1, 1, x.shape))
 
 
 def dense_jacobian(f: Function, x: np.ndarray) -> Any:
@@ -213,7 +215,7 @@ def refilled(what: str, driver: Any, f: Function, x: np.ndarray, other: np.ndarr
     return wrong or differs(f"{what} jitted", hoad.jit(driver(f))(other).toarray(), dense)
 
 
-def nested(f: Function, scalar: Function, x: np.ndarray, weights: np.ndarray) -> str | None:
+def nested(f: Function, scalar: Function, x: np.ndarray) -> str | None:
     sparse = hoad.sparse_jacobian(f, format="triplets")
     found = hoad.grad(lambda x: np.sum(sparse(x).values ** 2))(x)
     wanted = hoad.grad(lambda x: np.sum(hoad.jacobian(f)(x) ** 2))(x)
@@ -224,6 +226,16 @@ def nested(f: Function, scalar: Function, x: np.ndarray, weights: np.ndarray) ->
     found = hoad.grad(lambda x: np.sum(bends(x).values ** 2))(x)
     wanted = hoad.grad(lambda x: np.sum(hoad.hessian(scalar)(x) ** 2))(x)
     return wrong or differs("the gradient of the sparse Hessian", found, wanted)
+
+
+def thirds(scalar: Function, x: np.ndarray, v: np.ndarray) -> str | None:
+    """Derivatives of order 3, and their products with a direction."""
+    if not 0 < x.size <= MOST_OF_ORDER_3:
+        return None
+    dense = np.reshape(hoad.jacobian(hoad.hessian(scalar))(x), (x.size,) * 3)
+    wrong = differs("the tensor of order 3", hoad.sparse_derivative_tensor(scalar, 3)(x).toarray(), dense)
+    along = hoad.sparse_hessian_derivative(scalar)(x, v).toarray()
+    return wrong or differs("the derivative of the Hessian", along, dense @ np.ravel(v))
 
 
 def trial(rng: np.random.Generator) -> str | None:
