@@ -1,5 +1,5 @@
 from collections.abc import Callable
-from typing import Any
+from typing import Any, final
 
 from numpy.typing import NDArray
 
@@ -13,3 +13,7 @@ def intervals(
 def index_sets(
     graph: Graph, seed: int, output: int, through: Callable[[int, dict[int, _Intervals]], _Intervals]
 ) -> _Intervals: ...
+
+@final
+class Members:
+    """A list of members that grows, of which sets are stretches."""

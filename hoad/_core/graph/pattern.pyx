@@ -11,6 +11,7 @@ and to that of an operand where it has no more than that.
 
 import numpy as np
 
+cimport cython
 cimport numpy as cnp
 
 from hoad._core.graph.primitive cimport INFO, K_UFUNC, Signature, primitive_of
@@ -147,6 +148,7 @@ cdef struct MemberSet:
     int64_t count
 
 
+@cython.final
 cdef class Members:
     """A list of members that grows, of which sets are stretches."""
 

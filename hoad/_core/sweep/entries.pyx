@@ -7,6 +7,7 @@ the order of the loop, and lowering finds the turns again.
 
 import numpy as np
 
+cimport cython
 cimport numpy as cnp
 from libc.stdlib cimport free, realloc
 
@@ -27,6 +28,7 @@ cdef struct EntrySet:
     int64_t start, count
 
 
+@cython.final
 cdef class EntryList:
     """A list of entries that grows, of which sets are stretches."""
 
@@ -56,6 +58,7 @@ cdef class EntryList:
         return 0
 
 
+@cython.final
 cdef class NumberSweep:
     """A sweep of which the sets of all numbers, and of the items of all arrays, are to be found."""
 
