@@ -146,7 +146,6 @@ ONCE = [
     "trace.errors",
     "trace.generator_calls",
     "trace.memory_order",
-    "trace.memory_order",
     "lower.fusion",
     "lower.loop_codegen",
     "lower.matmul_rewrite",

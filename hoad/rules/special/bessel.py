@@ -22,7 +22,6 @@ from hoad.rules.registry import primitive, vjp
 from hoad.rules.special.bessel_orders import (
     bessel_derivative,
     by_order,
-    coefficients,
     derivative_series,
     in_both,
 )
@@ -83,16 +82,7 @@ def i1e_series(x: Any, degree: int) -> Coefficients:
 
 
 def ive_series(v: Any, x: Any, degree: int) -> Coefficients:
-    """From x = 1 on those of the integral; below that e⁻ˣ Iᵥ(x) = (x/2)ᵛ / Γ(v + 1) M(v + 1/2, 2v + 1, -2x) for x > 0.
-
-    Of a whole v it is even or odd, and that of -v.
-    """
-    far = np.greater_equal(x, 1.0)
-    found = coefficients("ive", v, np.where(far, x, 1.0), (0, degree))
-    return [np.where(far, found[0, k], c) for k, c in enumerate(_ive_near(v, np.where(far, 0.5, x), degree))]
-
-
-def _ive_near(v: Any, x: Any, degree: int) -> Coefficients:
+    """e⁻ˣ Iᵥ(x) = (x/2)ᵛ / Γ(v + 1) M(v + 1/2, 2v + 1, -2x) for x > 0; of a whole v even or odd, and that of -v."""
     whole, left = np.equal(v, np.rint(v)), np.less(x, 0.0)
     v = np.where(whole, abs(v), v)
     sign = np.where(left, -1.0, 1.0)
