@@ -14,7 +14,7 @@ from campaigns.sparse import trial
 import hoad
 
 
-@pytest.mark.parametrize("block", [*range(3), *(pytest.param(k, marks=pytest.mark.slow) for k in range(3, 30))])
+@pytest.mark.parametrize("block", [*range(2), *(pytest.param(k, marks=pytest.mark.slow) for k in range(2, 30))])
 def test_random_programs(block: int) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error", hoad.JitWarning)
