@@ -22,6 +22,7 @@ from hoad.rules.registry import primitive, vjp
 from hoad.rules.special.bessel_orders import (
     bessel_derivative,
     by_order,
+    coefficients,
     derivative_series,
     in_both,
 )
@@ -29,6 +30,7 @@ from hoad.rules.special.define import Coefficients, Kernel, define, integral, sc
 from hoad.rules.special.hypergeometric import hyp1f1_series
 
 ROOT_2 = math.sqrt(2.0)
+OF_INTEGRAL = 10  # the highest coefficient that is taken from an integral: later ones fall below its rounding errors
 
 
 # ---- series ----------------------------------------------------------------------------------------------------------
@@ -82,7 +84,19 @@ def i1e_series(x: Any, degree: int) -> Coefficients:
 
 
 def ive_series(v: Any, x: Any, degree: int) -> Coefficients:
-    """e⁻ˣ Iᵥ(x) = (x/2)ᵛ / Γ(v + 1) M(v + 1/2, 2v + 1, -2x) for x > 0; of a whole v even or odd, and that of -v."""
+    """From x = 1 on the first are those of the integral, by which none of their digits cancel.
+
+    The others, and all below that, are of e⁻ˣ Iᵥ(x) = (x/2)ᵛ / Γ(v + 1) M(v + 1/2, 2v + 1, -2x) for x > 0.
+    """
+    near = _ive_near(v, x, degree)
+    far = np.greater_equal(x, 1.0)
+    first = min(degree, OF_INTEGRAL)
+    found = coefficients("ive", v, np.where(far, x, 1.0), (0, first))
+    return [np.where(far, found[0, k], near[k]) for k in range(first + 1)] + near[first + 1 :]
+
+
+def _ive_near(v: Any, x: Any, degree: int) -> Coefficients:
+    """Of a whole v even or odd, and that of -v."""
     whole, left = np.equal(v, np.rint(v)), np.less(x, 0.0)
     v = np.where(whole, abs(v), v)
     sign = np.where(left, -1.0, 1.0)
