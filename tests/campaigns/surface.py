@@ -21,13 +21,14 @@ DTYPES = ("float64", "float64", "float32", "complex128")
 H = 1e-6
 
 # Refused, where NumPy computes something: in part from numbers that it has written over; without the imaginary parts;
-# of a list of traced numbers, of which NumPy makes an object array.
+# of a list of traced numbers, of which NumPy makes an object array; through a view, or a copy, nobody knows which.
 REFUSED = (
     "would read values from the array",
     "cannot hold complex",
     "would cut it off from",
     "of a list",
     "must be compatible with input `ary`",
+    "depends on the order of the items in memory",
 )
 
 
@@ -38,7 +39,7 @@ def _outcome(f: Callable[[list[Any]], Any], xs: list[Any]) -> list[Any] | Except
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            return [np.array(x) for x in flattened(f([x.copy() for x in xs]))]
+            return [np.array(x) for x in flattened(f([x.copy(order="K") for x in xs]))]
     except Exception as failure:
         return failure
 
