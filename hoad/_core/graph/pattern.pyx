@@ -14,10 +14,10 @@ import numpy as np
 cimport cython
 cimport numpy as cnp
 
-from hoad._core.graph.primitive cimport INFO, K_UFUNC, Signature, primitive_of
-from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy
 
+from hoad._core.base.blocks cimport give, reserve
+from hoad._core.graph.primitive cimport INFO, K_UFUNC, Signature, primitive_of
 from hoad._core.graph.reach cimport dependents, mark_needed, marks_in
 from hoad._core.graph.tape cimport (
     F_WIDE, OP_ASSEMBLE, OP_ITEM, OP_RESULT, WideNode, Graph, Node, aval_of, int32_t, int64_t, node_operands,
@@ -153,23 +153,15 @@ cdef class Members:
     """A list of members that grows, of which sets are stretches."""
 
     cdef int32_t* items
+    cdef int32_t cap_items
     cdef int64_t size
-    cdef int64_t room
 
     def __dealloc__(self):
-        free(self.items)
+        give(self.items, self.cap_items * sizeof(int32_t))
 
-    cdef int take(self, int64_t count) except -1:
-        """Make room for so many more."""
-        cdef int64_t room = self.room
-        cdef int32_t* items
-        if self.size + count > room:
-            room = max(2 * room, self.size + count, 1024)
-            items = <int32_t*>realloc(self.items, room * sizeof(int32_t))
-            if items == NULL:
-                raise MemoryError(f"no memory for the {room} members of a sparsity pattern")
-            self.items, self.room = items, room
-        return 0
+    cdef int expect(self, int64_t count) except -1:
+        """Let so many more be appended."""
+        return reserve(<void**>&self.items, &self.cap_items, self.size + count, sizeof(int32_t))
 
     cdef MemberSet union_of(self, MemberSet one, MemberSet other) except *:
         """A stretch with the members of both."""
@@ -183,7 +175,7 @@ cdef class Members:
             return other
         if other.count == 0 or one.start == other.start:
             return one
-        self.take(one.count + other.count)
+        self.expect(one.count + other.count)
         a, b, to = self.items + one.start, self.items + other.start, self.items + self.size
         end_a, end_b = a + one.count, b + other.count
         while a < end_a and b < end_b:
@@ -238,7 +230,7 @@ def index_sets(Graph graph, int32_t seed, int32_t output, object through):
     cdef cnp.ndarray table = np.zeros((max(total, 1), 2), dtype=np.int64)
     cdef MemberSet* sets = <MemberSet*>cnp.PyArray_DATA(table)
     size = aval_of(operand_aval(graph, seed)).size
-    members.take(size)
+    members.expect(size)
     for j in range(size):
         members.items[j] = j
         sets[j].start, sets[j].count = j, 1
@@ -303,7 +295,7 @@ cdef int take_over(Members members, MemberSet* sets, int32_t size, tuple given) 
     cdef const int64_t[::1] starts = given[1].astype(np.int64)
     cdef int32_t j
     cdef int64_t count = starts[size]
-    members.take(count)
+    members.expect(count)
     if count:
         memcpy(members.items + members.size, &found[0], count * sizeof(int32_t))
     for j in range(size):

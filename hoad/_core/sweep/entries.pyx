@@ -9,8 +9,8 @@ import numpy as np
 
 cimport cython
 cimport numpy as cnp
-from libc.stdlib cimport free, realloc
 
+from hoad._core.base.blocks cimport give, reserve
 from hoad._core.graph.primitive cimport params_of
 from hoad._core.graph.reach cimport dependents, mark_needed, marks_in
 from hoad._core.graph.tape cimport (
@@ -33,25 +33,18 @@ cdef class EntryList:
     """A list of entries that grows, of which sets are stretches."""
 
     cdef Entry* items
-    cdef int64_t size, room
+    cdef int32_t cap_items
+    cdef int64_t size
 
     def __dealloc__(self):
-        free(self.items)
+        give(self.items, self.cap_items * sizeof(Entry))
 
-    cdef int take(self, int64_t count) except -1:
-        """Make room for so many more."""
-        cdef int64_t room = self.room
-        cdef Entry* items
-        if self.size + count > room:
-            room = max(2 * room, self.size + count, 1024)
-            items = <Entry*>realloc(self.items, room * sizeof(Entry))
-            if items == NULL:
-                raise MemoryError(f"no memory for the {room} entries of a sparse matrix")
-            self.items, self.room = items, room
-        return 0
+    cdef int expect(self, int64_t count) except -1:
+        """Let so many more be added."""
+        return reserve(<void**>&self.items, &self.cap_items, self.size + count, sizeof(Entry))
 
     cdef int add(self, int32_t column, int32_t weight) except -1:
-        """Append an entry for which there is room, unless it is zero by the operations alone."""
+        """Append an entry that is expected, unless it is zero by the operations alone."""
         if weight != ZERO:
             self.items[self.size].column, self.items[self.size].weight = column, weight
             self.size += 1
@@ -100,7 +93,7 @@ cdef class NumberSweep:
         cdef int32_t size = aval_of(operand_aval(self.graph, self.seed)).size
         cdef int32_t one = self.graph.const_float(1.0)
         cdef int32_t j
-        self.entries.take(size)
+        self.entries.expect(size)
         for j in range(size):
             self.sets[j].start, self.sets[j].count = j, 1
             self.entries.add(j, one)
@@ -209,7 +202,7 @@ cdef bint scale(Builder builder, uint16_t op, const EntrySet* given, int32_t oth
     """The weights of a set, each with the other operand."""
     cdef int64_t k
     cdef Entry entry
-    entries.take(given.count)
+    entries.expect(given.count)
     found.start = entries.size
     for k in range(given.count):
         entry = entries.items[given.start + k]
@@ -229,7 +222,7 @@ cdef bint join(Builder builder, uint16_t op, const EntrySet* one, const EntrySet
     if b.count == 0 or (a.count == 0 and op == OP_ADD):
         found[0] = a if b.count == 0 else b
         return True
-    entries.take(a.count + b.count)
+    entries.expect(a.count + b.count)
     found.start = entries.size
     while a.count or b.count:
         if a.count:
