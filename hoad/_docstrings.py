@@ -65,6 +65,13 @@ f : callable
 format : {"csr", "csc", "coo", "triplets"}, optional
     The form of the result: an array of `scipy.sparse`, or a `Triplets` of values, rows and columns, which also holds
     traced values, inside another derivative.""",
+    "sparse_triangle": """\
+triangle : {"lower", "upper", None}, optional
+    The part of the matrix that is given, its diagonal included. The default is all of it.""",
+    "sparse_scope": """\
+scope : {"global", "local"}, optional
+    "global": wherever the branches are taken that f takes at x; both sides of `numpy.where`, `numpy.maximum`,
+    `numpy.clip` and the like count. "local": at x, where only the chosen sides count.""",
     "sparse_raises": """\
 ArgumentError
     If f cannot be called, x is a container, or an option is none of those above.

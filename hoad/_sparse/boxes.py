@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Indices = NDArray[np.int64]
+from hoad._sparse.relations import Indices
 
 MOST_AXES = 4
 # A row shorter than this costs more to begin with than to gather.

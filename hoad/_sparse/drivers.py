@@ -71,8 +71,7 @@ def sparse_hessian(f: Callable[..., Any], *, format: Format = "csr", triangle: T
     %(sparse_f)s
         f(x) is a number.
     %(sparse_format)s
-    triangle : {"lower", "upper", None}, optional
-        The part of the matrix that is given, its diagonal included. The default is all of it.
+    %(sparse_triangle)s
 
     Returns
     -------
@@ -193,8 +192,7 @@ def sparse_hessian_derivative(
     %(sparse_f)s
         f(x) is a number.
     %(sparse_format)s
-    triangle : {"lower", "upper", None}, optional
-        The part of the matrix that is given, its diagonal included. The default is all of it.
+    %(sparse_triangle)s
 
     Returns
     -------

@@ -27,9 +27,7 @@ def jacobian_pattern(f: Callable[..., Any], *, scope: Scope = "global") -> Calla
     ----------
     %(sparse_f)s
         f(x) is an array of M entries in any shape, or a number.
-    scope : {"global", "local"}, optional
-        "global": wherever the branches are taken that f takes at x; both sides of `numpy.where`, `numpy.maximum`,
-        `numpy.clip` and the like count. "local": at x, where only the chosen sides count.
+    %(sparse_scope)s
 
     Returns
     -------
@@ -75,9 +73,7 @@ def hessian_pattern(f: Callable[..., Any], *, scope: Scope = "global") -> Callab
     ----------
     %(sparse_f)s
         f(x) is a number.
-    scope : {"global", "local"}, optional
-        "global": wherever the branches are taken that f takes at x; both sides of `numpy.where`, `numpy.maximum`,
-        `numpy.clip` and the like count. "local": at x, where only the chosen sides count.
+    %(sparse_scope)s
 
     Returns
     -------

@@ -66,6 +66,6 @@ class OtherStructureError(GuardError):
     def __init__(self, structure: Any) -> None:
         super().__init__(
             "f takes another branch here than where the plan was made, with entries that the plan does not have. Make "
-            "a plan here, or call the plan, plan(x), which makes room for them."
+            "a plan here, or call the plan, plan(x), which adds them."
         )
         self.structure = structure

@@ -20,7 +20,7 @@ class FlatBlock(NamedTuple):
 
     rows: Indices
     columns: Indices
-    weight: int  # operand: a number, or a flat array
+    weight: Any  # operand: a number, or a flat array; before there is one, an array of what it is made of
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +88,8 @@ class Structure:
         """The values of the matrix that is the sum of some blocks, an operand."""
         if len(blocks) == 1 and len(blocks[0].rows) == len(self.keys) and recording.aval(blocks[0].weight).shape:
             if np.array_equal(self.slots(blocks[0]), np.arange(len(self.keys))):
-                return blocks[0].weight
+                whole: int = blocks[0].weight
+                return whole
         operands: list[int] = []
         parts: list[Any] = []
         for block in blocks:

@@ -148,57 +148,54 @@ def check_shape(shape: tuple[int, ...], planned: tuple[int, ...]) -> None:
 def _blocks_of(sweep: LinearSweep, output: int, triangle: Triangle, by_columns: bool) -> list[FlatBlock]:
     if is_of_numbers(sweep.recording, sweep.seed, output):
         entries = sweep.recording.entries_of_numbers(sweep.seed, output, partial(moves_of, sweep.recording))
-        return (
-            _in_lanes(sweep, output, triangle) if entries is None else _of_numbers(sweep, entries, triangle, by_columns)
-        )
+        if entries is None:
+            return _in_lanes(sweep, output, triangle, by_columns)
+        return _of_numbers(sweep, entries, triangle, by_columns)
     try:
         return _in_blocks(sweep, output, triangle)
     except NotInBlocksError:
-        return _in_lanes(sweep, output, triangle)
+        return _in_lanes(sweep, output, triangle, by_columns)
 
 
 def _of_numbers(sweep: LinearSweep, entries: Any, triangle: Triangle, by_columns: bool) -> list[FlatBlock]:
     """The matrix as one block of entries each of which is a number on the tape, in order."""
-    rows, columns, weights = entries
-    if sweep.last is not None:
-        kept = columns <= sweep.last[rows]
-        rows, columns, weights = rows[kept], columns[kept], weights[kept]
-    elif sweep.is_symmetric:
-        kept = columns <= rows
-        low, high, weights = rows[kept], columns[kept], weights[kept]
-        if triangle == "upper":
-            rows, columns = high, low
-        elif triangle == "lower":
-            rows, columns = low, high
-        else:
-            beside = high < low
-            rows, columns = np.append(low, high[beside]), np.append(high, low[beside])
-            weights = np.append(weights, weights[beside])
-    order = np.lexsort((rows, columns) if by_columns else (columns, rows))
-    if not len(order):
-        return []
-    return [FlatBlock(rows[order], columns[order], sweep.recording.assembly_of_numbers(weights[order]))]
+
+    found = _asked_for(sweep, triangle, [FlatBlock(*entries)], _cut)
+    return [
+        FlatBlock(rows, columns, sweep.recording.assembly_of_numbers(weights))
+        for rows, columns, weights in _in_order(found, by_columns)
+    ]
 
 
 def _in_blocks(sweep: LinearSweep, output: int, triangle: Triangle) -> list[FlatBlock]:
-    """The matrix as blocks. A symmetric one is computed on and below its diagonal, and the rest is copied."""
+    """The matrix as blocks."""
     blocks = WeightedBlocks(sweep.recording, sweep.seed, output)
-    found = blocks.flat()
+    return _asked_for(sweep, triangle, blocks.flat(), blocks.cut, blocks.summed)
+
+
+def _asked_for(
+    sweep: LinearSweep, triangle: Triangle, found: list[FlatBlock], cut: Any, summed: Any = None
+) -> list[FlatBlock]:
+    """The blocks as far as they are asked for. Of a symmetric matrix what is above the diagonal is a copy.
+
+    ``cut(block, keep)`` gives some entries of a block, ``summed(block)`` each entry once.
+    """
     if sweep.last is not None:
-        return _some([blocks.cut(block, block.columns <= sweep.last[block.rows]) for block in found])
+        return _some([cut(block, block.columns <= sweep.last[block.rows]) for block in found])
     if not sweep.is_symmetric:
         return found
-    lower = _some([blocks.cut(block, block.columns <= block.rows) for block in found])
+    lower = _some([cut(block, block.columns <= block.rows) for block in found])
     if triangle == "lower":
         return lower
     if triangle == "upper":
         return [_transposed(block) for block in lower]
-    lower = [blocks.summed(block) for block in lower]  # so that an entry and its mirror image are the same to the bit
-    beside = _some([blocks.cut(block, block.columns < block.rows) for block in lower])
+    if summed is not None:  # so that an entry and its mirror image are the same to the bit
+        lower = [summed(block) for block in lower]
+    beside = _some([cut(block, block.columns < block.rows) for block in lower])
     return lower + [_transposed(block) for block in beside]
 
 
-def _in_lanes(sweep: LinearSweep, output: int, triangle: Triangle) -> list[FlatBlock]:
+def _in_lanes(sweep: LinearSweep, output: int, triangle: Triangle, by_columns: bool) -> list[FlatBlock]:
     """The matrix as one block, of what the directions of a coloring give."""
     recording = sweep.recording
     pattern = pattern_of(recording, sweep.seed, output)
@@ -210,27 +207,25 @@ def _in_lanes(sweep: LinearSweep, output: int, triangle: Triangle) -> list[FlatB
         if count:
             products = compressed(recording, side.like, labels, count, side.sweep)
             found += recording.or_zeros(products, [side.gives] * count)
-    found = [in_float64(recording, x) for x in found]
-    slots = coloring.slots
-    assert slots is not None
-    rows, columns = pattern.rows, pattern.columns
-    if sweep.is_symmetric:
-        slots = _below(pattern, slots)
-        if triangle is not None:
-            kept = np.flatnonzero(columns <= rows if triangle == "lower" else columns >= rows)
-            rows, columns, slots = rows[kept], columns[kept], slots[kept]
-    if sweep.last is not None:
-        kept = np.flatnonzero(columns <= sweep.last[rows])
-        rows, columns, slots = rows[kept], columns[kept], slots[kept]
-    if not len(rows):
+    asked = _asked_for(sweep, triangle, [FlatBlock(pattern.rows, pattern.columns, coloring.slots)], _cut)
+    return [
+        FlatBlock(rows, columns, picked(recording, joined(recording, [in_float64(recording, x) for x in found]), slots))
+        for rows, columns, slots in _in_order(asked, by_columns)
+    ]
+
+
+def _in_order(blocks: list[FlatBlock], by_columns: bool) -> list[FlatBlock]:
+    """The entries of blocks that have an array of weights in one block, in the order of a structure; none if none."""
+    if not sum(len(block.rows) for block in blocks):
         return []
-    return [FlatBlock(rows, columns, picked(recording, joined(recording, found), slots))]
+    rows, columns, weights = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
+    order = np.lexsort((rows, columns) if by_columns else (columns, rows))
+    return [FlatBlock(rows[order], columns[order], weights[order])]
 
 
-def _below(pattern: Structure, slots: Indices) -> Indices:
-    """Where entries are read if those above the diagonal are copies of those below."""
-    mirrored = np.searchsorted(pattern.keys, pattern.keys_of(pattern.columns, pattern.rows))
-    return np.where(pattern.columns > pattern.rows, slots[mirrored], slots)
+def _cut(block: FlatBlock, keep: Any) -> FlatBlock:
+    """Some entries of a block whose weights are an array of operands, or of places."""
+    return FlatBlock(block.rows[keep], block.columns[keep], block.weight[keep])
 
 
 def _some(blocks: list[FlatBlock]) -> list[FlatBlock]:
