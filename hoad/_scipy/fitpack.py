@@ -15,7 +15,6 @@ from hoad._scipy.systems import solve_banded
 
 _dfitpack = module("scipy.interpolate._dfitpack")
 INTERPOLATES = -1  # what FITPACK says of a spline that goes through all points
-INVALID = 10
 OUTSIDE = 1
 ZEROS, RAISES, BOUNDARY = 1, 2, 3  # ways to extrapolate, beside 0, by the polynomials at the ends
 
