@@ -36,6 +36,7 @@ from hoad._core.jit.capture_analysis import content_of
 from hoad._core.jit.draws import draw_again, draws_so_far
 from hoad._core.record.recording import are_all_alive, differentiating
 from hoad._core.trace.coerce import holds_traced
+from hoad._core.trace.context import reset_in_context, set_in_context
 from hoad._core.trace.traced import Array, Scalar, graph_of, is_traced, plain_value
 from hoad._pytree.containers import flatten, kind_of, leaves_of, without_labels
 from hoad.errors import REFUSALS, TracedValueError
@@ -243,12 +244,12 @@ def comparing(
 ) -> Iterator[None]:
     """While it is open, functions that are recorded are called plainly too, if that is needed; see `BEFORE`."""
     around = COMPARING.get()
-    token, token_before = COMPARING.set(lambda: around() or needed()), BEFORE.set(before)
+    token, token_before = set_in_context(COMPARING, lambda: around() or needed()), set_in_context(BEFORE, before)
     try:
         yield
     finally:
-        COMPARING.reset(token)
-        BEFORE.reset(token_before)
+        reset_in_context(COMPARING, token)
+        reset_in_context(BEFORE, token_before)
 
 
 def are_needed(codes: Iterable[CodeType], met: Iterable[Any]) -> bool:
@@ -343,11 +344,11 @@ class _Function:
 
     def plainly(self, moved: float = 0.0, floats: bool = True) -> Any:
         """What it gives for plain values, beside its arguments by so much of their size."""
-        token = COMPARING.set(never)
+        token = set_in_context(COMPARING, never)
         try:
             return self.called([self._moved(x, k, moved, floats) for k, x in enumerate(self.given)])
         finally:
-            COMPARING.reset(token)
+            reset_in_context(COMPARING, token)
 
     def stored_again(self) -> None:
         """Call it at the arguments once more, after calls beside them: what it stores is that of the last call."""
@@ -356,12 +357,12 @@ class _Function:
 
     def traced(self, d: Any, moved: float = 0.0) -> Any:
         """What it gives for traced values, in a recording of their own."""
-        token = COMPARING.set(never)
+        token = set_in_context(COMPARING, never)
         try:
             leaves = [self._moved(x, k, moved, True) for k, x in enumerate(self.given)]
             return self.called([d.input(x) if is_traced(y) else x for x, y in zip(leaves, self.leaves, strict=True)])
         finally:
-            COMPARING.reset(token)
+            reset_in_context(COMPARING, token)
 
     def parting(self) -> str:
         """Where the two calls part."""

@@ -15,7 +15,7 @@ from hoad._core.graph.inspect import node_row
 from hoad._core.kernels.ufuncs import compose
 from hoad._core.record.recording import Recording
 from hoad._core.trace.coerce import holds_traced
-from hoad._core.trace.context import WATCHERS
+from hoad._core.trace.context import WATCHERS, reset_in_context, set_in_context
 from hoad._core.trace.traced import FUNCTIONS
 from hoad._ops.primitives import TRANSPOSE
 from hoad._pytree.arguments import check_function
@@ -109,11 +109,11 @@ def dense_plan(derivative: Callable[..., Any], *args: Any, **kwargs: Any) -> tup
     """
     check_function("dense_plan", derivative)
     plans: list[DensePlan] = []
-    before = _PLANS.set(plans)
+    before = set_in_context(_PLANS, plans)
     try:
         derivative(*args, **kwargs)
     finally:
-        _PLANS.reset(before)
+        reset_in_context(_PLANS, before)
     return tuple(plans)
 
 

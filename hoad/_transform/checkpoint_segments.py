@@ -15,7 +15,7 @@ from hoad._core.graph.primitive import rules_epoch
 from hoad._core.graph.tape import AbstractValue, Graph, intern_aval
 from hoad._core.record.recording import Recording, differentiating
 from hoad._core.trace.coerce import holds_traced, new_input
-from hoad._core.trace.context import RUNNING
+from hoad._core.trace.context import RUNNING, set_in_context
 from hoad._core.trace.traced import node_of
 from hoad._program.callee import Callee, Strong, called
 from hoad._program.program import Program
@@ -63,7 +63,7 @@ class Steps:
             self.begun.append(program)
             return state
         context = contextvars.copy_context()
-        context.run(RUNNING.set, None)
+        context.run(set_in_context, RUNNING, None)
         avals, state = context.run(self._called_on_traced, k, values)
         self.check(k, avals)
         return state
@@ -108,7 +108,7 @@ class Steps:
     def recorded(self, k: int, values: tuple[Any, ...]) -> tuple[Program, list[Any], tuple[Any, ...]]:
         """The program of step k, the arrays that it captured, and the state that it gave."""
         context = contextvars.copy_context()
-        context.run(RUNNING.set, None)  # no part of a recording that runs
+        context.run(set_in_context, RUNNING, None)  # no part of a recording that runs
         apart = context.run(Apart, lambda *x: self.step(k, *x), values, Recording.operand)
         program = program_of(apart.segment)
         self.check(k, program.output_types)

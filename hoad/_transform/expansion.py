@@ -31,6 +31,7 @@ from hoad._core.record.recording import Recording, differentiating, inline, is_p
 from hoad._core.taylor.series import NotClosedError, Series
 from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.coerce import as_argument, holds_traced
+from hoad._core.trace.context import reset_in_context, set_in_context
 from hoad._core.trace.traced import is_traced, representing_as, traced_node
 from hoad._numpy.spectra import taylor_of
 from hoad._ops.primitives import EIGH, STOP_GRADIENT, SVDS
@@ -457,11 +458,11 @@ class Expansion:
         lanes: int | None = None,
         scaled: bool = False,
     ) -> None:
-        token = EXPANDING.set(EXPANDING.get() + degree)
+        token = set_in_context(EXPANDING, EXPANDING.get() + degree)
         try:
             apart = Apart(of_floats(f), points, any_float, expanded=True)
         finally:
-            EXPANDING.reset(token)
+            reset_in_context(EXPANDING, token)
         self.parts: Parts = apart.parts  # what f returned, without its numbers and arrays
         self._points = len(points)
         around = [traced_node(apart.graph, k) for k in apart.segment.outer]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import gc
 import sys
 import threading
@@ -14,6 +15,7 @@ import pytest
 from policy.memory import LEAST_OBJECTS, growth, objects_held
 
 import hoad
+from hoad._core.record.recording import differentiating
 
 X = np.array([0.3, 0.7, 1.1])
 
@@ -198,6 +200,35 @@ def test_derivatives_in_finalizers_and_collections() -> None:
         gc.set_threshold(*before)
     gc.collect()
     assert found == [4.0] * 60
+
+
+@pytest.mark.parametrize("threshold", range(1, 16))
+def test_a_collection_within_a_change_of_the_context(threshold: int) -> None:
+    """Where a collection runs within the change, as it can before Python 3.12, the context loses variables."""
+    other = contextvars.ContextVar("other", default=0)
+
+    class Final:
+        def __del__(self) -> None:
+            with differentiating(), differentiating():
+                pass
+
+    def changes() -> None:
+        other.set(1)
+        for _ in range(500):
+            cycle: list[Any] = [Final()]
+            cycle.append(cycle)
+            del cycle
+            with differentiating():
+                pass
+            held = contextvars.copy_context()
+            assert len(held) == len(list(held)) and other.get() == 1
+
+    before = gc.get_threshold()
+    gc.set_threshold(threshold)
+    try:
+        contextvars.copy_context().run(changes)
+    finally:
+        gc.set_threshold(*before)
 
 
 # ---- threads --------------------------------------------------------------------------------------------------------

@@ -36,6 +36,7 @@ from hoad._core.base.where cimport here
 
 from hoad._core.graph.inspect import swept_by
 from hoad._core.trace.coerce import new_input
+from hoad._core.trace.context cimport reset_in_context, set_in_context
 from hoad._core.trace.context import RUNNING, WATCHERS, running
 
 from hoad._core.trace.traced import graph_of, is_traced
@@ -378,11 +379,11 @@ cdef class differentiating:
 
     def __enter__(self):
         self.recording = Recording(running() if self.nested else None, self.valued, self.apart, self.repeated)
-        self.token = RUNNING.set(self.recording.graph)
+        self.token = set_in_context(RUNNING, self.recording.graph)
         return self.recording
 
     def __exit__(self, *failure):
-        RUNNING.reset(self.token)
+        reset_in_context(RUNNING, self.token)
         self.recording.end()
 
 

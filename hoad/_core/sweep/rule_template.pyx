@@ -37,6 +37,7 @@ from hoad._core.graph.inspect import node_row
 from hoad._core.lower.lower import NoValueError
 
 from hoad._core.trace.coerce import new_input
+from hoad._core.trace.context cimport reset_in_context, set_in_context
 from hoad._core.trace.context import RUNNING
 from hoad._core.trace.traced import METHODS, is_traced
 
@@ -379,7 +380,7 @@ cdef object run_rule(Signature sig, Graph graph, list g, list p, list x, object 
     rule = primitive.require_rule(where)
     keywords = primitive.keywords(sig.params)
     many = primitive.nout > 1
-    before = RUNNING.set(graph)     # a derivative taken in the rule is nested in the template
+    before = set_in_context(RUNNING, graph)     # a derivative taken in the rule is nested in the template
     args = (tuple(g) if many else g[0], tuple(p) if many else p[0], *x)
     try:
         adjoints = unwatched(rule, args, keywords) if is_kept(primitive) else rule(*args, **keywords)
@@ -393,7 +394,7 @@ cdef object run_rule(Signature sig, Graph graph, list g, list p, list x, object 
             "and its parameters as keywords, and returns one adjoint per operand."
         ) from error
     finally:
-        RUNNING.reset(before)
+        reset_in_context(RUNNING, before)
     if not isinstance(adjoints, tuple):
         raise RuleError(
             f"{describe(sig)} returned {type(adjoints).__name__}, not a tuple. Return one adjoint per operand, "
@@ -610,7 +611,7 @@ cdef RuleTemplate author_jvp_template(Signature sig, uint64_t active):
     dots = [dots[k] if (k >= 64 or (active >> k) & 1) and (<AbstractValue>sig.avals[k]).inexact else None
             for k in range(len(x))]
     args = (tuple(dots), tuple(p) if nout > 1 else p[0], *x)
-    before = RUNNING.set(graph)
+    before = set_in_context(RUNNING, graph)
     try:
         found = unwatched(sig.primitive.jvp, args, sig.primitive.keywords(sig.params))
     except HoadError as error:
@@ -622,7 +623,7 @@ cdef RuleTemplate author_jvp_template(Signature sig, uint64_t active):
             "result."
         ) from error
     finally:
-        RUNNING.reset(before)
+        reset_in_context(RUNNING, before)
     found = found if nout > 1 else (found,)
     if not isinstance(found, tuple) or len(found) != nout:
         raise RuleError(f"the jvp of {sig.primitive.name} returns a tuple of {nout} tangents, not {found!r}.")

@@ -15,6 +15,7 @@ from hoad._core.trace.traced cimport wrap
 
 from hoad._core.trace.coerce import new_input
 from hoad._core.graph.primitive import primitive_named
+from hoad._core.trace.context cimport reset_in_context, set_in_context
 from hoad._core.trace.context import RUNNING
 
 cdef array.array NUMBERS = array.array("i")     # of the type of all tables of operands
@@ -146,12 +147,12 @@ cdef class Closure:
 
     def apply(self, function, *operands):
         """The operand of what a function of traced values gives."""
-        before = RUNNING.set(self.graph)
+        before = set_in_context(RUNNING, self.graph)
         try:
             found = function(*[wrap(self.graph, <int32_t>x) if x >= 0 else self.graph.value_of(x) for x in operands])
             return operand_of(self.graph, found)
         finally:
-            RUNNING.reset(before)
+            reset_in_context(RUNNING, before)
 
 
 cdef inline uint64_t asked(bint active, int32_t k, int32_t n) noexcept:

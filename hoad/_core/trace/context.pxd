@@ -1,6 +1,10 @@
 cimport cython
 
 
+cpdef object set_in_context(object variable, object value)
+cpdef object reset_in_context(object variable, object token)
+
+
 @cython.final
 cdef class Watchers:
     cdef object variable

@@ -1,7 +1,9 @@
 from contextvars import ContextVar, Token
-from typing import Any, Final, final
+from typing import Any, Final, TypeVar, final
 
 from hoad._core.graph.tape import Graph
+
+_Value = TypeVar("_Value")
 
 @final
 class Watchers:
@@ -16,3 +18,5 @@ WATCHERS: Final[Watchers]
 
 def is_open(graph: Graph) -> bool: ...
 def running() -> Graph | None: ...
+def set_in_context(variable: ContextVar[_Value], value: _Value) -> Token[_Value]: ...
+def reset_in_context(variable: ContextVar[_Value], token: Token[_Value]) -> None: ...

@@ -3,11 +3,40 @@
 from contextvars import ContextVar
 
 cimport cython
+from cpython.contextvars cimport PyContextVar_Reset, PyContextVar_Set
 
 from hoad._core.graph.tape cimport Graph
 
+cdef extern from "Python.h":
+    int PyGC_Disable() noexcept
+    int PyGC_Enable() noexcept
+
 cdef extern from "pythread.h":
     unsigned long PyThread_get_thread_ident() noexcept nogil
+
+
+# Before Python 3.12, garbage may be collected within a change of a context. A finalizer that changes the context as well
+# then leaves it with a wrong number of variables, after which some are not found (python/cpython issue 148891).
+
+
+cpdef object set_in_context(object variable, object value):
+    """`variable.set(value)`, during which no garbage is collected."""
+    cdef bint collects = PyGC_Disable()
+    try:
+        return PyContextVar_Set(variable, value)
+    finally:
+        if collects:
+            PyGC_Enable()
+
+
+cpdef object reset_in_context(object variable, object token):
+    """`variable.reset(token)`, during which no garbage is collected."""
+    cdef bint collects = PyGC_Disable()
+    try:
+        PyContextVar_Reset(variable, token)
+    finally:
+        if collects:
+            PyGC_Enable()
 
 
 @cython.final
@@ -24,11 +53,11 @@ cdef class Watchers:
     def set(self, tuple watchers not None):
         """Let these look at results in this context; gives what `reset` takes."""
         self.is_used = True
-        return self.variable.set(watchers)
+        return set_in_context(self.variable, watchers)
 
     def reset(self, token not None):
         """Let those look at results that did before `set`."""
-        self.variable.reset(token)
+        reset_in_context(self.variable, token)
 
 
 # What looks at results in this context before they are returned, the last of them: see `hoad.debug_nans`.
