@@ -139,7 +139,7 @@ def power(n: int, clock: Clock) -> int:
 
     network, cost = networks.COSTS["case30"]
     network = network.repeated(n)
-    g = hoad.adopt(network.balances)
+    g = network.balances
     least, count = ipopt(network.cost, g, network.start(), network.bounds(), network.limits(), clock)
     harness.require_equal(least, n * cost, rtol=1e-5)
     return count

@@ -18,6 +18,7 @@ from hoad._core.trace.context import running
 from hoad._core.trace.traced import BOXING, FUNCTIONS, MAKERS, Scalar, is_traced, representing_as
 from hoad._core.trace.views import as_written_to
 from hoad._numpy.creation import started
+from hoad._numpy.objects import OF_SPARSE
 from hoad._numpy.registry import as_traced
 
 # Of what they are given.
@@ -42,6 +43,8 @@ def _of_items(function: Any) -> Callable[..., Any]:
         x = args[0] if args else next(iter(kwargs.values()), None)
         of_objects = kwargs.get("dtype", args[1] if len(args) > 1 else None) in (object, "O")
         if kwargs.get("like") is None and not of_objects and holds_traced(x):
+            if sys._getframe(1).f_code.co_name == OF_SPARSE:
+                return np.empty((), object)
             kwargs.pop("like", None)
             return maker(running(), *args, **kwargs)
         made = function(*args, **kwargs)

@@ -61,7 +61,6 @@ SOLVERS = [  # (where they are, what to do, their names); "*" is any object, of 
     ("scipy.optimize", ARGMIN, MINIMA),
     ("scipy.integrate", FLOW, ["solve_ivp", "odeint"]),
     ("scipy.integrate", QUADRATURE, ["quad", "quad_vec", "fixed_quad", "dblquad", "nquad"]),
-    ("scipy.sparse.*", DENSITY, ["_matmul_vector", "_matmul_multivector"]),
     ("scipy.stats.*", DENSITY, ["pdf", "logpdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf"]),
 ]
 

@@ -20,12 +20,18 @@ from hoad._ops import primitives as prim
 SPARSE = ("scipy.sparse.", "hoad.scipy.")  # where classes of sparse matrices are
 
 
+def is_sparse(x: Any) -> bool:
+    return not isinstance(x, (Traced, np.ndarray)) and type(x).__module__.startswith(SPARSE)
+
+
 @implements(np.matmul, np.linalg.matmul)
 def matmul(a: Any, b: Any, /, **options: Any) -> Any:
     if options:
         only_defaults("matmul", **options)
-    if not isinstance(b, (Traced, np.ndarray)) and type(b).__module__.startswith(SPARSE):
-        return NotImplemented  # it knows its product with an array on the left
+    if is_sparse(a) or is_sparse(b):
+        from hoad._scipy.sparse_products import product
+
+        return product(a, b)
     a, b = as_traced(a), as_traced(b)
     if a.dtype is not b.dtype and a.dtype != b.dtype:
         dtype = np.result_type(a.dtype, b.dtype)

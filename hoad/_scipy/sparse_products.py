@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import math
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 import scipy.sparse
 import scipy.sparse.linalg
 
 from hoad._core.base.frame_globals import Apart
+from hoad._core.base.where import here
 from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.context import running
+from hoad._core.trace.traced import is_traced
 from hoad._numpy.registry import as_traced
 from hoad._ops.dependence import OF_PRIMITIVE, Entrywise
-from hoad._scipy.compiled import in_place_of, module, of_plain_values
+from hoad._scipy.compiled import module, of_plain_values
 from hoad._scipy.registry import IMPLEMENTED, implements, refused
+from hoad.errors import ShapeError
 from hoad.rules.registry import defvjp, primitive
 
 _tools = module("scipy.sparse._sparsetools")
@@ -89,65 +93,40 @@ defvjp(sparse_product, lambda g, p, x, *, matrix: (_like(x, sparse_product(g, ma
 defvjp(sparse_solution, lambda g, p, b, *, matrix: (_like(b, sparse_solution(g, matrix=matrix.T)),))
 
 
-# ---- what products of SciPy's classes end in ------------------------------------------------------------------------
+_KEPT: WeakValueDictionary[tuple[Any, ...], Matrix] = WeakValueDictionary()
 
 
-def _times(matrix: Any, x: Any) -> Any:
-    return sparse_product(as_traced(x), matrix=Matrix(matrix)) if holds_traced(x) else matrix @ x
+def _own(matrix: Any) -> Matrix:
+    """A copy that a recording keeps; one for all products with the matrix as it is."""
+    matrix = matrix if matrix.format in ("csr", "csc") else matrix.tocsr()
+    parts = [np.asarray(x) for x in _parts_of(matrix)]
+    where = matrix.format, matrix.shape, *[x.ctypes.data for x in parts]
+    found = _KEPT.get(where)
+    if found is None or not all(map(np.array_equal, parts, _parts_of(found.matrix))):
+        kind = scipy.sparse.csr_array if matrix.format == "csr" else scipy.sparse.csc_array
+        found = _KEPT[where] = Matrix(kind(tuple(parts), shape=matrix.shape, copy=True))
+    return found
 
 
-def _compressed(kind: Any, m: int, n: int, indptr: Any, indices: Any, data: Any) -> Any:
-    return kind((data, indices, indptr), shape=(m, n), copy=True)  # which a recording keeps
+def _parts_of(matrix: Any) -> tuple[Any, Any, Any]:
+    return matrix.data, matrix.indices, matrix.indptr
 
 
-for _name, _kind in (("csr", scipy.sparse.csr_array), ("csc", scipy.sparse.csc_array)):
-
-    def _vector(m: int, n: int, indptr: Any, indices: Any, data: Any, x: Any, kind: Any = _kind) -> Any:
-        return _times(_compressed(kind, m, n, indptr, indices, data), x)
-
-    def _vectors(m: int, n: int, count: int, indptr: Any, indices: Any, data: Any, x: Any, kind: Any = _kind) -> Any:
-        return np.ravel(_times(_compressed(kind, m, n, indptr, indices, data), np.reshape(x, (n, count))))
-
-    in_place_of(_tools, f"{_name}_matvec", out=6)(_vector)
-    in_place_of(_tools, f"{_name}_matvecs", out=7)(_vectors)
-
-
-def _blocks(m: int, n: int, r: int, c: int, indptr: Any, indices: Any, data: Any) -> Any:
-    return scipy.sparse.bsr_array((np.reshape(data, (-1, r, c)), indices, indptr), shape=(m * r, n * c))
+def product(a: Any, b: Any) -> Any:
+    """a @ b, of which one is a sparse matrix and the other a traced vector or matrix."""
+    on_right = is_traced(a)
+    x, constant = (np.transpose(a), b) if on_right else (b, a)
+    if a.ndim > 2 or b.ndim > 2 or x.shape[0] != constant.shape[0 if on_right else -1]:
+        raise ShapeError(f"the shapes {a.shape} and {b.shape} of a product with a sparse matrix do not fit ({here()}).")
+    with Apart():
+        if constant.ndim == 1:
+            return sparse_product(x, matrix=_own(constant.reshape(1, -1)))[0]
+        matrix = _own(constant).T if on_right else _own(constant)
+    found = sparse_product(x, matrix=matrix)
+    return np.transpose(found) if on_right else found
 
 
-@in_place_of(_tools, "bsr_matvec", out=8)
-def bsr_matvec(m: int, n: int, r: int, c: int, indptr: Any, indices: Any, data: Any, x: Any) -> Any:
-    return _times(_blocks(m, n, r, c, indptr, indices, data), x)
-
-
-@in_place_of(_tools, "bsr_matvecs", out=9)
-def bsr_matvecs(m: int, n: int, count: int, r: int, c: int, indptr: Any, indices: Any, data: Any, x: Any) -> Any:
-    return np.ravel(_times(_blocks(m, n, r, c, indptr, indices, data), np.reshape(x, (n * c, count))))
-
-
-@in_place_of(_tools, "coo_matvec")
-def coo_matvec(_: int, row: Any, col: Any, data: Any, x: Any, result: Any) -> None:
-    result[...] = _times(scipy.sparse.coo_array((data, (row, col)), (result.shape[0], x.shape[0])).tocsr(), x)
-
-
-@in_place_of(_tools, "coo_matmat_dense")
-def coo_matmat_dense(_: int, count: int, row: Any, col: Any, data: Any, x: Any, result: Any) -> None:
-    x = np.reshape(x, (-1, count))
-    matrix = scipy.sparse.coo_array((data, (row, col)), (result.shape[0], x.shape[0])).tocsr()
-    result[...] = _times(matrix, x)
-
-
-@in_place_of(_tools, "dia_matvecs", out=8)
-def dia_matvecs(m: int, n: int, _: int, length: int, offsets: Any, data: Any, count: int, x: Any) -> Any:
-    return _times(scipy.sparse.dia_array((data, offsets), shape=(m, n)), x)
-
-
-@in_place_of(_tools, "dia_matvec", out=7)
-def dia_matvec(m: int, n: int, count: int, length: int, offsets: Any, data: Any, x: Any) -> Any:
-    return _times(scipy.sparse.dia_array((data, offsets), shape=(m, n)), x)
-
-
+# SciPy's classes leave products with traced values to these: what else of theirs is compiled takes plain values.
 of_plain_values(_tools)
 of_plain_values(module("scipy.sparse._csparsetools"))
 

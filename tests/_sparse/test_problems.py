@@ -80,7 +80,7 @@ def lagrangian(f: Callable[[Any], Any], g: Callable[[Any], Any], x: np.ndarray) 
 def test_lagrangians_of_networks(name: str) -> None:
     network = NETWORKS[name]
     x = network.start()
-    lagrangian(network.cost, hoad.adopt(network.balances), x + somewhere(x.size))
+    lagrangian(network.cost, network.balances, x + somewhere(x.size))
 
 
 def test_lagrangian_of_control() -> None:
@@ -162,7 +162,7 @@ def test_elasticity_by_newton() -> None:
 
 def test_power_flow_by_newton() -> None:
     """Voltages and angles as published, which have three digits and two."""
-    f = hoad.adopt(lambda x: CASE_14.mismatch(x, ACTIVE_14))
+    f = partial(CASE_14.mismatch, active=ACTIVE_14)
     x = newton(f, hoad.sparse_jacobian(f, format="csc"), np.append(np.zeros(13), np.ones(9)))
     without = np.setdiff1d(np.arange(14), CASE_14.generators[:, 0].astype(int) - 1)
     np.testing.assert_allclose(np.degrees(x[:13]), CASE_14.buses[1:, 5], atol=0.02)
@@ -180,7 +180,7 @@ def test_optimal_power_flow_by_ipopt(name: str, copies: int) -> None:
     pytest.importorskip("cyipopt")
     network: Network = COSTS[name][0].repeated(copies)
     least, most = network.limits()
-    balances = hoad.adopt(network.balances)
+    balances = network.balances
     problem = ipopt.Problem(network.cost, network.start(), balances, least, most, bounds=between(network.bounds()))
     found = problem.solve()
     assert found.success

@@ -63,6 +63,7 @@ cdef extern from "Python.h":
         PySequenceMethods* tp_as_sequence
 
 # Filled by a higher layer: NumPy function -> implementation, name of a method -> implementation.
+cdef dict MODULES = sys.modules
 FUNCTIONS = {}
 METHODS = {}
 MAKERS = {}         # NumPy function with like= -> implementation, which is given the traced value first
@@ -199,6 +200,16 @@ cdef inline bint is_labelled(object x) except -1:
     return hasattr(type(x), "__pandas_priority__")
 
 
+cdef inline bint multiplies_sparse() except -1:
+    """Whether a sparse matrix asks for the class of what it is multiplied by: of all but arrays it leaves it the product."""
+    return sys._getframe().f_code.co_name == "_matmul_dispatch"
+
+
+cdef inline bint is_sparse_matrix(object x) except -1:
+    """Whether x * y is a product of matrices, as opposed to that of sparse arrays."""
+    return "scipy.sparse" in MODULES and isinstance(x, MODULES["scipy.sparse"].spmatrix)
+
+
 cdef object binary(int op, object x, object y):
     """The general way of an operator: NotImplemented for what hoad does not know."""
     cdef object other = y if is_traced(x) else x
@@ -208,6 +219,8 @@ cdef object binary(int op, object x, object y):
         return record_call(primitive_of(op), None, (x, y))
     if not isinstance(other, OPERANDS):
         if not is_labelled(other):
+            if op == OP_MULTIPLY and type(x if other is y else y) is Array and is_sparse_matrix(other):
+                return FUNCTIONS[np.matmul](x, y)
             return NotImplemented
         x, y = (x, np.asarray(y)) if other is y else (np.asarray(x), y)
         other = y if is_traced(x) else x
@@ -829,7 +842,7 @@ cdef class Array(Traced):
         cdef AbstractValue aval = aval_of(self.aval)
         if (aval.ndim or self.aval <= AVAL_BOOL or self.represents & NO_AXES
                 or (self.buffer is not None and not self.represents)):
-            return ndarray
+            return Array if "scipy.sparse" in MODULES and multiplies_sparse() else ndarray
         if self.represents & OF_PYTHON:
             return complex if aval.dtype.kind == "c" else int if aval.dtype.kind in "iu" else float
         return aval.dtype.type
