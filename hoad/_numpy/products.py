@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 from typing import Any
 
@@ -29,9 +30,7 @@ def matmul(a: Any, b: Any, /, **options: Any) -> Any:
     if options:
         only_defaults("matmul", **options)
     if is_sparse(a) or is_sparse(b):
-        from hoad._scipy.sparse_products import product
-
-        return product(a, b)
+        return importlib.import_module("hoad._scipy.sparse_products").product(a, b)  # where there is SciPy
     a, b = as_traced(a), as_traced(b)
     if a.dtype is not b.dtype and a.dtype != b.dtype:
         dtype = np.result_type(a.dtype, b.dtype)
