@@ -95,10 +95,10 @@ def adjoint_of(program: Program, linear: bool, apart: bool = False, strong: Stro
 
     Inputs that are not floats have none. What is known of the seeds is `strong`.
     """
-    nodes = program._input_nodes()
+    nodes, avals = program._input_nodes(), program.input_types
     first = len(nodes) - program._linear
     chosen = range(first, len(nodes)) if linear else range(program._fixed, first)
-    wrt = [nodes[k] for k in chosen if program.input_types[k].inexact]
+    wrt = [nodes[k] for k in chosen if avals[k].inexact]
     strong = strong if any(strong) else ()
     declare_call_of(len(wrt))  # a new primitive is a new epoch, after which no tape knows its adjoints
     key = (linear, strong, rules_epoch())
@@ -119,9 +119,10 @@ def adjoints_by(callee: Callee, linear: bool, values: tuple[Any, ...]) -> dict[i
     The values are its inputs, without those that it is linear in where the adjoint is by these, and a seed for each of
     its results that is a float.
     """
-    first = len(callee.input_types) - callee._linear
-    chosen = range(first, len(callee.input_types)) if linear else range(callee._fixed, first)
-    wrt = [k for k in chosen if callee.input_types[k].inexact]
+    avals = callee.input_types
+    first = len(avals) - callee._linear
+    chosen = range(first, len(avals)) if linear else range(callee._fixed, first)
+    wrt = [k for k in chosen if avals[k].inexact]
     return dict(zip(wrt, called(callee._derived(linear), values), strict=True)) if wrt else {}
 
 
@@ -148,7 +149,8 @@ def strong_results(program: Program) -> Strong:
 
 def strong_seeds(program: Program) -> Strong:
     """What is known of the inputs that a program is linear in."""
-    nodes = program._input_nodes()[len(program._input_nodes()) - program._linear :]
+    nodes = program._input_nodes()
+    nodes = nodes[len(nodes) - program._linear :]
     return program._strong or are_strong(program._last._graph, nodes)
 
 

@@ -38,6 +38,7 @@ def words(text: str) -> tuple[list[str], list[float]]:
     return NUMBER.sub("#", text).split(), list(map(float, NUMBER.findall(text)))
 
 
+@pytest.mark.slow  # the first of them, which runs all pages
 @pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
 def test_a_page_with_jitted_drivers(page: Path, results: dict[str, Any]) -> None:
     found = results[page.stem]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -291,22 +292,30 @@ OF_MATRICES: dict[str, Callable[[Any], Any]] = {
 }
 
 
+DIRECTION, WEIGHTS = E[1:, 1:], W[1:, 1:]
+
+
+@functools.cache
+def with_close_eigenvalues(gap: float) -> tuple[Any, list[float]]:
+    """A matrix, and the derivatives of a weighted sum of its exponential along a direction."""
+    rng = np.random.default_rng(5)
+    q = np.linalg.qr(rng.uniform(-1.0, 1.0, (3, 3)) + 1j * rng.uniform(-1.0, 1.0, (3, 3)))[0]
+    a = hermitian((q * [0.5, 0.5 + 0.5 * gap, 1.0]) @ q.conj().T)
+    with mp.workdps(50):
+        h, d = mp.matrix(a.tolist()), mp.matrix(DIRECTION.tolist())
+        rows = mp.matrix(WEIGHTS.T.tolist())
+        terms = mp.taylor(lambda t: mp.re(mp.fsum((rows * mp.expm(h + t * d))[k, k] for k in range(3))), 0, 3)
+        return a, [float(x) * float(mp.factorial(n)) for n, x in enumerate(terms)]
+
+
 @pytest.mark.parametrize("gap", [0.0, 1e-12, 1e-7, 1e-3])
 @pytest.mark.parametrize("name", OF_MATRICES)
 def test_functions_of_hermitian_matrices_with_close_eigenvalues(name: str, gap: float) -> None:
     """Of positive ones, so that singular values are eigenvalues; without digits that are lost to gaps."""
-    rng = np.random.default_rng(5)
-    q = np.linalg.qr(rng.uniform(-1.0, 1.0, (3, 3)) + 1j * rng.uniform(-1.0, 1.0, (3, 3)))[0]
-    a = hermitian((q * [0.5, 0.5 + 0.5 * gap, 1.0]) @ q.conj().T)
-    e, weights = E[1:, 1:], W[1:, 1:]
-    with mp.workdps(50):
-        h, d = mp.matrix(a.tolist()), mp.matrix(e.tolist())
-        rows = mp.matrix(weights.T.tolist())
-        terms = mp.taylor(lambda t: mp.re(mp.fsum((rows * mp.expm(h + t * d))[k, k] for k in range(3))), 0, 3)
-        wanted = [float(x) * float(mp.factorial(n)) for n, x in enumerate(terms)]
+    a, wanted = with_close_eigenvalues(gap)
 
     def f(t: Any) -> Any:
-        return np.sum(np.real(OF_MATRICES[name](a + t * e) * weights))
+        return np.sum(np.real(OF_MATRICES[name](a + t * DIRECTION) * WEIGHTS))
 
     for order in (1, 2, 3):
         for word in words(order):

@@ -287,7 +287,7 @@ def test_a_function_that_hoad_cannot_trace() -> None:
         return x * x
 
     with pytest.raises(CheckError, match=r"(?s)a function that hoad can trace, but traced it raises AssertionError"):
-        modes(strict, 1.0, 2)
+        modes(strict, 1.0, 1)
 
 
 # ---- the report -----------------------------------------------------------------------------------------------------

@@ -741,13 +741,13 @@ fourier(
 
 def _cofactor(a: Any, i: int, j: int) -> Any:
     rows, columns = ([m for m in range(len(a)) if m != k] for k in (i, j))
-    return (-1) ** (i + j) * _determinant(a[np.ix_(rows, columns)])
+    return (-1) ** (i + j) * _determinant(a[rows][:, columns])
 
 
 def _determinant(a: Any) -> Any:
     """Laplace's expansion along the first row."""
-    if len(a) == 0:
-        return mp.one
+    if len(a) < 2:
+        return a[0, 0] if len(a) else mp.one
     return sum((a[0, j] * _cofactor(a, 0, j) for j in range(len(a))), start=mp.zero)
 
 
