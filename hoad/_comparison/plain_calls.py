@@ -124,7 +124,8 @@ def compared(
     said = REFUSALS.last if REFUSALS.count != before else ""
     kinds = None if seen is None else tuple(map(_kind, args))
     is_new = seen is not None and kinds not in seen
-    if said or is_new or at_each or is_comparing():
+    in_comparison = COMPARING.get() is never  # in one of its calls, whose original was compared
+    if is_new or (not in_comparison and (said or at_each or is_comparing())):
         beside = is_new and _may_meet(args)
         called = _Function(f, tuple(args), kwargs, n_draws)
         is_compared = _compare(called, driver, returned, said, beside, is_outer=asks is not None)

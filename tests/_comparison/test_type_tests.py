@@ -749,6 +749,26 @@ def test_the_environment_has_every_call_compared(variable: str) -> None:
     assert ("4.5 when recorded, but 3.0" in said.stdout) == (variable == "1")
 
 
+@pytest.mark.parametrize("order", [1, 2, 3, 4])
+def test_comparisons_do_not_compare_within(order: int) -> None:
+    """A function that is compared at each call is called four times more for each derivative around it."""
+    calls = 0
+
+    def f(x: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        try:
+            return x * math.sin(x)
+        except TypeError:
+            return x * np.sin(x)
+
+    derivative: Callable[[Any], Any] = f
+    for _ in range(order):
+        derivative = functools.partial(lambda slope, x: slope(x), hoad.grad(derivative))
+    assert derivative(0.75) == pytest.approx(hoad.derivative(lambda x: x * np.sin(x), order)(0.75), rel=1e-14)
+    assert calls == 1 + 4 * order
+
+
 def test_a_recording_is_for_numbers_of_one_class() -> None:
     @hoad.jit
     def f(x: Any) -> Any:
