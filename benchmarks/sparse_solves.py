@@ -1,10 +1,10 @@
 """What share of a solve do exact sparse derivatives take?
 
 Of problems of practice, which `tests/_sparse` holds to known solutions: Newton's method with SciPy's sparse solver for
-Bratu's equation and a minimal surface on a grid of 300 x 300, and for an elastic square; Gauss-Newton for a banded fit
-with dense rows; IPOPT for an optimal control of 10⁴ unknowns and constraints, and for the optimal power flow of a
-hundred networks of 30 buses. Bar: derivatives, with their plans, take at most a fifth of the time. Each solve has a
-fresh process; the rest of its time is the solver's and that of the functions.
+Bratu's equation, a minimal surface and an elastic square on grids of 300 x 300; Gauss-Newton for a banded fit with
+dense rows; IPOPT for an optimal control of 10⁴ unknowns and constraints, and for the optimal power flow of a hundred
+networks of 30 buses. Bar: derivatives, with their plans, take at most a fifth of the time. Each solve has a fresh
+process; the rest of its time is the solver's and that of the functions.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def power(n: int, clock: Clock) -> int:
 SOLVES: dict[str, tuple[Callable[[int, Clock], int], int, int]] = {
     "Bratu, Newton": (bratu, 300, 8),
     "minimal surface, Newton": (surface, 300, 8),
-    "elasticity, Newton": (elastic, 200, 8),
+    "elasticity, Newton": (elastic, 300, 8),
     "fit with dense rows, Gauss-Newton": (fit, 20_000, 50),
     "optimal control, IPOPT": (control, 10_000, 100),
     "optimal power flow, IPOPT": (power, 100, 2),

@@ -57,7 +57,7 @@ def _recorded_values(number: int, derivative: Derivative, args: tuple[Any, ...],
             program.structure = found.structure
         elif found.structure is not program.structure:
             raise OtherStructureError(found.structure)
-        return recording.results([found.operand])[0]
+        return recording.results([found.operand], alone=True)[0]
 
 
 class OtherStructureError(GuardError):

@@ -230,9 +230,9 @@ cdef class Recording:
 
     # ---- out of the graph
 
-    def compute(self, list operands):
+    def compute(self, list operands, bint keep=True):
         """The values of these operands, as floats and arrays of their own."""
-        return lower(self.graph, operands, [], [], self.scope.start, 0, self.nested, True).execute([], 1)
+        return lower(self.graph, operands, [], [], self.scope.start, 0, keep and self.nested, True).execute([], 1)
 
     def given_away(self, list operands):
         """As `compute`, where the recording ends: large arrays that nobody else holds are not copied, but forgotten."""
@@ -254,11 +254,18 @@ cdef class Recording:
         """A program for these operands with lanes over a seed input."""
         return lower(self.graph, operands, [seed], [True], self.scope.start, 0, False)
 
-    def results(self, list operands, bint traced=False):
-        """What the derivative gives: numbers when it is outermost or owes nothing to an outer one, else traced."""
+    def results(self, list operands, bint traced=False, bint alone=False):
+        """What the derivative gives: numbers when it is outermost or owes nothing to an outer one, else traced.
+
+        Of what was computed for them, they alone are kept if `alone`: what is done with them needs no more.
+        """
         if not self.graph.valued and self.reaches_out(operands):    # in a rule, where nothing has a value
             return [wrap(self.graph, <int32_t>x) if <int32_t>x >= 0 else self.graph.value_of(x) for x in operands]
-        values = self.compute(operands)
+        values = self.compute(operands, not alone)
+        if alone and self.nested:
+            for x, value in zip(operands, values):
+                if <int32_t>x >= 0:
+                    self.graph.set_object(<int32_t>x, value)
         if not traced and (not self.nested or not self.reaches_out(operands)):
             watchers = WATCHERS.get()
             if watchers:

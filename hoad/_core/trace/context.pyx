@@ -15,7 +15,7 @@ cdef extern from "pythread.h":
     unsigned long PyThread_get_thread_ident() noexcept nogil
 
 
-# Before Python 3.12, garbage may be collected within a change of a context. A finalizer that changes the context as well
+# Before Python 3.12, garbage may be collected within a change of a context. A finalizer that changes the context, too,
 # then leaves it with a wrong number of variables, after which some are not found (python/cpython issue 148891).
 
 

@@ -201,7 +201,7 @@ cdef inline bint is_labelled(object x) except -1:
 
 
 cdef inline bint multiplies_sparse() except -1:
-    """Whether a sparse matrix asks for the class of what it is multiplied by: of all but arrays it leaves it the product."""
+    """Whether a sparse matrix asks for the class of what it is multiplied by, which knows the product if no array."""
     return sys._getframe().f_code.co_name == "_matmul_dispatch"
 
 
