@@ -57,10 +57,14 @@ def _is_of_places(index: Any) -> bool:
 def getitem(x: Any, index: Any) -> Any:
     """Basic indices give views, unless an array is among them; others gather, and those that are traced stay live."""
     if type(x) is Array:
-        if (found := at_basic_index(x, index)) is not None:
+        if type(index) is list and index and not holds_traced(index):
+            index = np.asarray(index)
+        if _is_of_places(index):
+            if x.size <= FEW:
+                found = read(x, places(x)[index])
+                return found if found.ndim < 2 else _laid_out(x, index, found)
+        elif (found := at_basic_index(x, index)) is not None:
             return found
-        if _is_of_places(index) and x.size <= FEW:
-            return _laid_out(x, index, read(x, places(x)[index]))
     full = index if isinstance(index, tuple) else (index,)
     if isinstance(x, Scalar):
         return _new_axes(x, full)
@@ -190,12 +194,14 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
         return nonzero(condition)
     if x is None or y is None:
         raise ValueError("either both or neither of x and y should be given")
-    condition = as_traced(condition)
+    if type(condition) is not Array:
+        condition = as_traced(condition)
     if condition.dtype.kind != "b":
         condition = np.not_equal(condition, 0)
-    if not (is_traced(condition) or is_traced(x) or is_traced(y)):
+    if not (is_traced(x) or is_traced(y) or is_traced(condition)):
         return np.where(condition, *[v if _is_weak(v) else as_traced(v) for v in (x, y)])
-    return apply_primitive(prim.SELECT, None, condition, x if _is_weak(x) else as_traced(x), y)
+    first = x if type(x) is Array or _is_weak(x) else as_traced(x)
+    return apply_primitive(prim.SELECT, None, condition, first, y)
 
 
 def _is_weak(x: Any) -> bool:

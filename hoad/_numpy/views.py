@@ -14,8 +14,18 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from hoad._core.ops.plan import broadcast_shapes
 from hoad._core.trace.memory_order import is_in_doubt, with_unknown_order
-from hoad._core.trace.traced import FUNCTIONS, Array
-from hoad._core.trace.views import copy_of, is_part, is_settled, places, reshaped_in_turn, seen, shadow, view_of
+from hoad._core.trace.traced import FUNCTIONS, METHODS, Array
+from hoad._core.trace.views import (
+    copy_of,
+    is_part,
+    is_settled,
+    places,
+    reshape_method,
+    reshaped_in_turn,
+    seen,
+    shadow,
+    view_of,
+)
 from hoad._numpy.contractions import matrix_product, normal_subscripts
 from hoad._numpy.registry import as_array, implements
 
@@ -116,12 +126,7 @@ def _einsum(value: Implementation) -> Implementation:
     return implementation
 
 
-@implements(method="reshape")
-def reshape_method(x: Any, *shape: Any, order: str = "C", copy: bool | None = None) -> Any:
-    given = shape[0] if len(shape) == 1 and type(shape[0]) is not int else shape
-    if type(x) is Array and order == "C" and copy is None and (found := reshaped_in_turn(x, given)) is not None:
-        return found
-    return FUNCTIONS[np.reshape](x, given, order, copy=copy)
+METHODS["reshape"] = reshape_method
 
 
 @implements(method="transpose")

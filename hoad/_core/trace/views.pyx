@@ -28,12 +28,12 @@ from hoad._core.trace.traced cimport (
 )
 from hoad._core.base.where cimport here
 
-cdef dict METHODS
+cdef dict FUNCTIONS, METHODS
 
 from hoad._core.trace.calls import apply_assembly, apply_primitive
 from hoad._core.trace.coerce import holds_traced
 
-from hoad._core.trace.traced import METHODS, graph_of
+from hoad._core.trace.traced import FUNCTIONS, METHODS, graph_of
 
 from hoad.errors import DTypeError, ShapeError, TracedValueError
 
@@ -126,6 +126,13 @@ def reshaped_in_turn(Array x, shape):
         return None
     return view_of(x, cnp.PyArray_New(ndarray, <int>len(shape), dims, cnp.NPY_INT8, NULL, cnp.PyArray_DATA(view), 0, 0,
                                       None))
+
+
+def reshape_method(x, *shape, order="C", copy=None):
+    """``x.reshape(*shape)``, of sizes or a tuple of them."""
+    given = shape[0] if len(shape) == 1 and type(shape[0]) is not int else shape
+    found = reshaped_in_turn(x, given) if type(x) is Array and order == "C" and copy is None else None
+    return FUNCTIONS[np.reshape](x, given, order, copy=copy) if found is None else found
 
 
 def part(Array x, str name):
