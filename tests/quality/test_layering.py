@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import shutil
 import subprocess
@@ -71,7 +72,7 @@ def python_imports(source: str) -> Iterator[Import]:
     later = set()
     for node in ast.walk(tree):
         in_function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
-        if in_function or (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)):
+        if in_function or (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)):
             later.update(ast.walk(node))
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -101,6 +102,7 @@ def cython_imports(source: str) -> Iterator[Import]:
         line += 1 + text.count("\r")
 
 
+@functools.cache
 def imports_of(path: Path) -> list[Import]:
     read = python_imports if path.suffix == ".py" else cython_imports
     return list(read((ROOT / path).read_text()))
