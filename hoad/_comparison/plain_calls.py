@@ -375,7 +375,7 @@ class _Function:
         if not is_traced(self.leaves[k]):
             return x
         if not floats and type(x) is float:
-            return np.float64(x)
+            x = np.float64(x)
         if not by or np.asarray(x).dtype.kind not in "fc":
             return x
         found = x + by * (x if np.all(x) else np.where(x == 0, 1.0, np.abs(x)))

@@ -31,6 +31,7 @@ FILES = {
     "scipy.interpolate._interpnd": ("splines",),
     "scipy.fft": ("transforms", "cosine_transforms"),
     "scipy.signal": ("filters", "windows"),
+    "scipy.signal._sigtools": ("windows",),
     "scipy.optimize": ("curve_fit", "roots_and_minima", "constrained", "older_solvers"),
     "scipy.sparse._sparsetools": ("sparse_products",),
     "scipy.sparse._csparsetools": ("sparse_products",),

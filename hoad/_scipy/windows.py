@@ -11,7 +11,7 @@ import scipy.signal
 from hoad._core.base.frame_globals import Apart
 from hoad._core.trace.coerce import holds_traced
 from hoad._numpy.products import inexact
-from hoad._scipy.compiled import module
+from hoad._scipy.compiled import in_place_of, module
 from hoad._scipy.registry import IMPLEMENTED, common, implements, refused
 
 PADS = {"mirror": "reflect", "nearest": "edge", "wrap": "wrap", "constant": "constant", "interp": "constant"}
@@ -226,6 +226,19 @@ def correlate2d(in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", 
         a, b = b, a
     made = _convolved(a, np.conjugate(b)[::-1, ::-1], mode, boundary, fillvalue, later=1)
     return made[::-1, ::-1] if swapped else made
+
+
+# ---- any number of dimensions ----------------------------------------------------------------------------------------
+
+
+@in_place_of(module("scipy.signal._sigtools"), "_correlateND", out=2)
+def _correlate_nd(a: Any, b: Any, mode: int) -> Any:
+    """What `convolve` and `correlate` end in without Fourier transforms; but for "valid", zeros are put behind a."""
+    if mode:  # 1: "same", 2: "full"
+        sizes = [n - (m - 1) * (2 - mode) for n, m in zip(a.shape, b.shape, strict=True)]
+        a = np.pad(a, [(m // 2 if mode == 1 else m - 1, 0) for m in b.shape])
+        a = a[tuple(slice(n + m - 1) for n, m in zip(sizes, b.shape, strict=True))]
+    return np.tensordot(_windows(a, b.shape), np.conjugate(b), b.ndim)
 
 
 # ---- spectra ---------------------------------------------------------------------------------------------------------

@@ -276,7 +276,9 @@ def _qr(g, p, x):
 def _pinv(g, p, x, rcond):
     """-pᴴ g pᴴ + (I - x p) gᴴ p pᴴ + pᴴ p gᴴ (I - p x), where the rank does not change."""
     left, right = _h(g) @ p @ _h(p), _h(p) @ p @ _h(g)
-    return (-_h(p) @ g @ _h(p) + (left - x @ (p @ left)) + (right - (right @ p) @ x),)
+    for _ in range(2):  # what is to vanish is rounding errors times the condition: the second time removes these
+        left, right = left - x @ (p @ left), right - (right @ p) @ x
+    return (-_h(p) @ g @ _h(p) + left + right,)
 
 
 def _lstsq(g, p, x, y, rcond):

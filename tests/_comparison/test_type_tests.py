@@ -709,6 +709,17 @@ def test_what_python_raises_and_numpy_does_not_is_no_difference() -> None:
         assert hoad.grad(lambda x: x.sum() * 2)(1.5) == 2.0
 
 
+def test_what_floats_of_python_lack_is_no_difference_beside_the_arguments() -> None:
+    """At whole numbers calls beside them are compared, too, where the plain one is of a float of NumPy's."""
+
+    def f(x: Any) -> Any:
+        assert not hasattr(x, "no such attribute")
+        return x**2 if x.shape == () else x
+
+    for x in (3.0, 0.0):
+        assert hoad.grad(f)(x) == 2.0 * x
+
+
 def test_arguments_are_not_written_to() -> None:
     def f(x: Any) -> Any:
         y = np.zeros(2) if type(x) is np.ndarray else np.zeros(2, like=x)

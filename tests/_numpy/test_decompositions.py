@@ -310,6 +310,21 @@ def test_close_eigenvalues(gap: float) -> None:
 LOW = np.outer([1.0, -2.0, 0.5, 1.5], [0.5, 1.0, -1.0])
 
 
+@pytest.mark.parametrize("by", [1.0, 1.0 + 0.5j])
+def test_pseudo_inverses_have_the_derivatives_of_inverses(by: complex) -> None:
+    """What the rule projects away is rounding errors for a regular matrix: they must not grow with the order."""
+    rng = np.random.default_rng(0)
+    (u, _), (v, _) = (np.linalg.qr(by * rng.normal(size=(4, 4)) + rng.normal(size=(4, 4))) for _ in range(2))
+    a, d = u * [1.0, 0.1, 1e-3, 1e-5] @ v, by * rng.normal(size=(4, 4))
+    found, wanted = (
+        hoad.derivatives(lambda t, f=f: np.real(np.sum(f(a + t * d) * d)), 3)(0.0)
+        for f in (np.linalg.pinv, np.linalg.inv)
+    )
+    np.testing.assert_allclose(found, wanted, rtol=1e-9)
+    products = [hoad.hvp(lambda x, f=f: np.real(np.sum(f(x) * d)))(a, d) for f in (np.linalg.pinv, np.linalg.inv)]
+    np.testing.assert_allclose(*products, rtol=1e-9, atol=1e-9 * np.max(abs(products[1])))
+
+
 @pytest.mark.parametrize("f", [np.linalg.pinv, lambda a: np.linalg.lstsq(a, WEIGHTS[[0, 1, 2, 0]])[0]])
 def test_derivatives_that_keep_the_rank(f: Callable[[Any], Any]) -> None:
     """Along u vᵀ with both of them moving, rank one stays rank one."""

@@ -35,6 +35,10 @@ def _linear() -> Iterator[Call]:
         yield from of(f"signal.{name}", {"in1": X, "in2": H}, D="in1 in2")
     for name in ("convolve2d", "correlate2d"):
         yield from of(f"signal.{name}", {"in1": M, "in2": N2}, D="in1 in2")
+    for name in ("convolve", "correlate"):
+        yield from of(
+            f"signal.{name}", {"in1": M, "in2": N2}, more={"method": "direct"}, tag="of matrices", D="in1 in2"
+        )
     yield from of("signal.lfilter", {**BA, "x": X}, D="b a x")
     yield from of(
         "signal.lfilter",

@@ -61,6 +61,17 @@ LINEAR: dict[str, Callable[[Any], Any]] = {
         for mode in ("full", "same", "valid")
         for boundary in ("fill", "wrap", "symm")
     },
+    **{
+        f"{name}, {mode}, of {len(shape)} dimensions": lambda x, name=name, mode=mode, shape=shape, b=b: getattr(
+            signal, name
+        )(x.reshape(shape), b, mode, "direct")
+        for name in ("convolve", "correlate")
+        for mode in ("full", "same", "valid")
+        for shape, b in (((4, 6), STACK[:3, :4]), ((2, 3, 4), SOS[:, :3, None] + B[None, :, None]))
+    },
+    "convolve, of the smaller matrix": lambda x: signal.convolve(x.reshape(4, 6), STACK.T[:4, :3] + B, "same"),
+    "correlate, of the larger matrix": lambda x: signal.correlate(x[:6].reshape(2, 3), STACK[:3, :9], "valid"),
+    "convolve, same as the shorter": lambda x: signal.convolve(x[:4], X, "same", "direct"),
     "convolve2d of the smaller one": lambda x: signal.convolve2d(x[:6].reshape(2, 3), STACK[:3, :9], "valid"),
     "correlate2d of the smaller one": lambda x: signal.correlate2d(x[:6].reshape(2, 3), STACK[:3, :9], "valid"),
     "resample": lambda x: signal.resample(x, 10),
@@ -73,6 +84,7 @@ BY_FILTERS: dict[str, Callable[[Any], Any]] = {
     "filtfilt": lambda t: signal.filtfilt(B + t * A, A + t * B, X),
     "freqz": lambda t: np.abs(signal.freqz(B + t * A, A + t * B, worN=16)[1]) ** 2,
     "convolve": lambda t: signal.convolve(X + t * D, B + t * A),
+    "convolve of matrices": lambda t: signal.convolve((X + t * D).reshape(4, 6), SOS[:, :3] + t * A, method="direct"),
     "fftconvolve": lambda t: signal.fftconvolve(X + t * D, B + t * A),
     "welch": lambda t: signal.welch(X + t * D, nperseg=8, noverlap=2)[1],
     "spectrogram": lambda t: signal.spectrogram(X + t * D, nperseg=7, detrend=False)[2],
@@ -116,7 +128,7 @@ def test_medians_and_other_ranks() -> None:
 
 def test_complex_convolutions_of_matrices() -> None:
     a, b = X.reshape(4, 6) + 0.5j, SOS[:, :3] - 0.25j
-    for f in (signal.convolve2d, signal.correlate2d):
+    for f in (signal.convolve2d, signal.correlate2d, signal.convolve, signal.correlate):
         value, slope = hoad.jvp(lambda t, f=f: f(a + t * b[0, 0] * 1j, b + t), (0.0,), (1.0,))
         plain = lambda t, f=f: getattr(ss, f.__name__)(a + t * b[0, 0] * 1j, b + t)  # noqa: E731
         np.testing.assert_allclose(value, plain(0.0), rtol=1e-13)
