@@ -13,13 +13,14 @@ import numpy as np
 from hoad._adopt.conversions import NARROW
 from hoad._adopt.modules import replace
 from hoad._core.base.frame_globals import call_instead, writes_items
+from hoad._core.base.where import here
 from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.context import running
-from hoad._core.trace.traced import BOXING, FUNCTIONS, MAKERS, Scalar, is_traced, representing_as
+from hoad._core.trace.traced import BOXING, FUNCTIONS, MAKERS, Scalar, is_traced, leaves_product, representing_as
 from hoad._core.trace.views import as_written_to
 from hoad._numpy.creation import started
-from hoad._numpy.objects import OF_SPARSE
 from hoad._numpy.registry import as_traced
+from hoad.errors import TracedValueError
 
 # Of what they are given.
 OF_ITEMS = (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray, np.require, np.fromiter)
@@ -43,14 +44,24 @@ def _of_items(function: Any) -> Callable[..., Any]:
         x = args[0] if args else next(iter(kwargs.values()), None)
         of_objects = kwargs.get("dtype", args[1] if len(args) > 1 else None) in (object, "O")
         if kwargs.get("like") is None and not of_objects and holds_traced(x):
-            if sys._getframe(1).f_code.co_name == OF_SPARSE:
-                return np.empty((), object)
+            if leaves_product(sys._getframe(1), x.ndim if is_traced(x) else 1):
+                return _left_to(x)
             kwargs.pop("like", None)
             return maker(running(), *args, **kwargs)
         made = function(*args, **kwargs)
         return _written_to(made, sys._getframe(1)) if function is np.array else made
 
     return make
+
+
+def _left_to(x: Any) -> Any:
+    """What a sparse matrix is to take x for, so that Python asks it for their product."""
+    if not is_traced(x):
+        raise TracedValueError(
+            f"a sparse matrix is multiplied by a {type(x).__name__} of traced numbers ({here()}). Write "
+            "np.array(x) before."
+        )
+    return np.empty((), object)
 
 
 def _to_be_filled(function: Any, always: bool) -> Callable[..., Any]:

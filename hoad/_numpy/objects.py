@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 
 from hoad._core.base.where import here
-from hoad._core.trace.traced import METHODS, Array
+from hoad._core.trace.traced import METHODS, Array, leaves_product
 from hoad._numpy.registry import as_traced
 from hoad.errors import NoRuleError
 
 POLYNOMIALS = os.path.join(os.path.dirname(np.__file__), "polynomial") + os.sep
-OF_SPARSE = "_matmul_dispatch"  # the method of a sparse matrix that multiplies by whatever x is
 OF_VECTORIZE = np.vectorize.__init__.__code__.co_filename
 IN_VECTORIZE = {"_get_ufunc_and_otypes", "_vectorize_call", "_vectorize_call_with_signature", "<listcomp>", "<genexpr>"}
 
@@ -37,8 +36,8 @@ def as_objects(x: Array, dtype: Any) -> np.ndarray | None:
     frame = sys._getframe(1)
     if dtype is None:
         code = frame.f_code
-        if code.co_name == OF_SPARSE:
-            return np.empty((), object)  # which SciPy takes for: let x know the product, by its __rmatmul__
+        if leaves_product(frame, x.ndim):
+            return np.empty((), object)
         if code.co_filename.startswith(POLYNOMIALS):
             _refuse_lapack(frame)
         elif code.co_filename != OF_VECTORIZE or code.co_name not in IN_VECTORIZE:

@@ -22,7 +22,9 @@ SPARSE = ("scipy.sparse.", "hoad.scipy.")  # where classes of sparse matrices ar
 
 
 def is_sparse(x: Any) -> bool:
-    return not isinstance(x, (Traced, np.ndarray)) and type(x).__module__.startswith(SPARSE)
+    if isinstance(x, (Traced, np.ndarray)):
+        return False
+    return any(kind.__module__.startswith(SPARSE) for kind in type(x).__mro__)
 
 
 @implements(np.matmul, np.linalg.matmul)
@@ -30,7 +32,8 @@ def matmul(a: Any, b: Any, /, **options: Any) -> Any:
     if options:
         only_defaults("matmul", **options)
     if is_sparse(a) or is_sparse(b):
-        return importlib.import_module("hoad._scipy.sparse_products").product(a, b)  # where there is SciPy
+        # by its name, for no module of this layer imports one of SciPy's
+        return importlib.import_module("hoad._scipy.sparse_products").product(a, b)
     a, b = as_traced(a), as_traced(b)
     if a.dtype is not b.dtype and a.dtype != b.dtype:
         dtype = np.result_type(a.dtype, b.dtype)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from typing import Any
-from weakref import WeakValueDictionary
 
 import numpy as np
 import scipy.sparse
@@ -16,14 +15,114 @@ from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.context import running
 from hoad._core.trace.traced import is_traced
 from hoad._numpy.registry import as_traced
-from hoad._ops.dependence import OF_PRIMITIVE, Entrywise
+from hoad._ops.dependence import OF_PRIMITIVE, Entrywise, mixing
 from hoad._scipy.compiled import module, of_plain_values
 from hoad._scipy.registry import IMPLEMENTED, implements, refused
-from hoad.errors import ShapeError
+from hoad.errors import ShapeError, TracedValueError
 from hoad.rules.registry import defvjp, primitive
 
 _tools = module("scipy.sparse._sparsetools")
 _linear = "scipy.sparse.linalg"
+
+
+# ---- products --------------------------------------------------------------------------------------------------------
+
+# The parts of a matrix are operands: so the recording keeps a copy of each, one for all products with it.
+KINDS = {"csr": scipy.sparse.csr_array, "csc": scipy.sparse.csc_array, "coo": scipy.sparse.coo_array}
+TRANSPOSED = {"csr": "csc", "csc": "csr", "coo": "coo"}
+
+
+def _matrix(parts: Any, shape: tuple[int, int], kind: str) -> Any:
+    data, *places = parts
+    return KINDS[kind]((data, tuple(places)) if kind == "coo" else (data, *places), shape=shape)
+
+
+def _shape_of_product(x: Any, data: Any, first: Any, second: Any, *, shape: tuple[int, int], kind: str) -> Any:
+    return (shape[0], *x.shape[1:]), np.result_type(data.dtype, x.dtype)
+
+
+@primitive(linear=(0,), shape=_shape_of_product)
+def sparse_product(x: Any, data: Any, first: Any, second: Any, *, shape: tuple[int, int], kind: str) -> Any:
+    """The product of a matrix and x; `first` and `second` are the rows and columns of coo, else indices and indptr."""
+    return _matrix((data, first, second), shape, kind) @ x
+
+
+def _like(x: Any, g: Any) -> Any:
+    """The adjoint of a real operand of a complex matrix is real."""
+    return np.real(g) if g.dtype.kind == "c" and x.dtype.kind != "c" else g
+
+
+def _of_transpose(g: Any, data: Any, first: Any, second: Any, shape: tuple[int, int], kind: str) -> Any:
+    places = (second, first) if kind == "coo" else (first, second)
+    return sparse_product(g, data, *places, shape=shape[::-1], kind=TRANSPOSED[kind])
+
+
+@defvjp(sparse_product)
+def _vjp(g: Any, p: Any, x: Any, data: Any, first: Any, second: Any, *, shape: tuple[int, int], kind: str) -> Any:
+    return _like(x, _of_transpose(g, data, first, second, shape, kind)), None, None, None
+
+
+def _entries(asked: Any) -> Any:
+    """Those of the matrix, for each column of the operand apart."""
+    parts = asked.values[1:]
+    if asked.k or any(x is None for x in parts):
+        return mixing(asked.own, asked.whole)
+    matrix = _matrix(parts, **dict(asked.params)).tocoo()
+    columns = np.arange(math.prod(asked.own[1:]))
+    m, n = (np.ravel(matrix.coords[k][:, None] * len(columns) + columns) for k in (0, 1))
+    values = np.repeat(matrix.data, len(columns))
+    return Entrywise((math.prod(asked.whole), math.prod(asked.own)), m, n, values)
+
+
+OF_PRIMITIVE[sparse_product.__hoad_primitive__] = _entries  # type: ignore[attr-defined]
+
+
+def product(a: Any, b: Any) -> Any:
+    """a @ b, of which one is a sparse matrix and the other a traced vector or matrix."""
+    on_right = is_traced(a)
+    x, constant = (np.transpose(a), b) if on_right else (b, a)
+    _check_products(type(constant))
+    if a.ndim > 2 or b.ndim > 2:
+        raise ShapeError(
+            f"a product of shapes {a.shape} and {b.shape} with a sparse matrix in it is not recorded ({here()}). "
+            "Multiply by vectors and matrices, one after another."
+        )
+    if x.shape[0] != constant.shape[0 if on_right else -1]:
+        raise ShapeError(f"the shapes {a.shape} and {b.shape} of a product with a sparse matrix do not fit ({here()}).")
+    with Apart():
+        matrix = constant if constant.ndim == 2 else constant.reshape(1, -1)
+        matrix = matrix if matrix.format in KINDS else matrix.tocsr()
+        kind, shape = matrix.format, matrix.shape
+        places = (matrix.row, matrix.col) if kind == "coo" else (matrix.indices, matrix.indptr)
+        parts = [np.asarray(part) for part in (matrix.data, *places)]
+    if constant.ndim == 1:
+        return sparse_product(x, *parts, shape=shape, kind=kind)[0]
+    if on_right:
+        return np.transpose(_of_transpose(x, *parts, shape, kind))
+    return sparse_product(x, *parts, shape=shape, kind=kind)
+
+
+# By which SciPy's classes multiply.
+METHODS = ("__matmul__", "_matmul_dispatch", "_matmul_vector", "_matmul_multivector")
+
+
+def _check_products(kind: type) -> None:
+    """Raise for a class of the user's that multiplies in its own way."""
+    for name in METHODS:
+        method = getattr(kind, name, None)
+        if method is not None and not str(method.__module__).startswith(("scipy.sparse", "hoad.")):
+            raise TracedValueError(
+                f"{kind.__name__} multiplies in its own way, by {name}, which is not recorded ({here()}). Take "
+                "scipy.sparse.csr_array(matrix) if its entries say all."
+            )
+
+
+# SciPy's classes leave products with traced arrays to these: what else of theirs is compiled takes plain values.
+of_plain_values(_tools)
+of_plain_values(module("scipy.sparse._csparsetools"))
+
+
+# ---- systems --------------------------------------------------------------------------------------------------------
 
 
 class Matrix:
@@ -41,9 +140,6 @@ class Matrix:
             self._transpose._transpose = self
         return self._transpose
 
-    def product(self, x: Any) -> Any:
-        return self.matrix @ x
-
     def solution(self, b: Any) -> Any:
         if self._factors is None:
             self._factors = scipy.sparse.linalg.splu(scipy.sparse.csc_array(self.matrix))
@@ -58,80 +154,16 @@ class Matrix:
         return f"<sparse matrix of shape {self.matrix.shape}>"
 
 
-def _shape_of_product(x: Any, *, matrix: Matrix) -> Any:
-    return (matrix.matrix.shape[0], *x.shape[1:]), np.result_type(matrix.matrix.dtype, x.dtype)
+def _shape_of_solution(b: Any, *, matrix: Matrix) -> Any:
+    return (matrix.matrix.shape[0], *b.shape[1:]), np.result_type(matrix.matrix.dtype, b.dtype)
 
 
-@primitive(linear=(0,), shape=_shape_of_product)
-def sparse_product(x: Any, *, matrix: Matrix) -> Any:
-    return matrix.product(x)
-
-
-@primitive(linear=(0,), shape=_shape_of_product)
+@primitive(linear=(0,), shape=_shape_of_solution)
 def sparse_solution(b: Any, *, matrix: Matrix) -> Any:
     return matrix.solution(b)
 
 
-def _entries(asked: Any) -> Entrywise:
-    """Those of the matrix, for each column of the operand apart."""
-    matrix = dict(asked.params)["matrix"].matrix.tocoo()
-    columns = np.arange(math.prod(asked.own[1:]))
-    m, n = (np.ravel(matrix.coords[k][:, None] * len(columns) + columns) for k in (0, 1))
-    values = np.repeat(matrix.data, len(columns))
-    return Entrywise((math.prod(asked.whole), math.prod(asked.own)), m, n, values)
-
-
-OF_PRIMITIVE[sparse_product.__hoad_primitive__] = _entries  # type: ignore[attr-defined]
-
-
-def _like(x: Any, g: Any) -> Any:
-    """The adjoint of a real operand of a complex matrix is real."""
-    return np.real(g) if g.dtype.kind == "c" and x.dtype.kind != "c" else g
-
-
-defvjp(sparse_product, lambda g, p, x, *, matrix: (_like(x, sparse_product(g, matrix=matrix.T)),))
 defvjp(sparse_solution, lambda g, p, b, *, matrix: (_like(b, sparse_solution(g, matrix=matrix.T)),))
-
-
-_KEPT: WeakValueDictionary[tuple[Any, ...], Matrix] = WeakValueDictionary()
-
-
-def _own(matrix: Any) -> Matrix:
-    """A copy that a recording keeps; one for all products with the matrix as it is."""
-    matrix = matrix if matrix.format in ("csr", "csc") else matrix.tocsr()
-    parts = [np.asarray(x) for x in _parts_of(matrix)]
-    where = matrix.format, matrix.shape, *[x.ctypes.data for x in parts]
-    found = _KEPT.get(where)
-    if found is None or not all(map(np.array_equal, parts, _parts_of(found.matrix))):
-        kind = scipy.sparse.csr_array if matrix.format == "csr" else scipy.sparse.csc_array
-        found = _KEPT[where] = Matrix(kind(tuple(parts), shape=matrix.shape, copy=True))
-    return found
-
-
-def _parts_of(matrix: Any) -> tuple[Any, Any, Any]:
-    return matrix.data, matrix.indices, matrix.indptr
-
-
-def product(a: Any, b: Any) -> Any:
-    """a @ b, of which one is a sparse matrix and the other a traced vector or matrix."""
-    on_right = is_traced(a)
-    x, constant = (np.transpose(a), b) if on_right else (b, a)
-    if a.ndim > 2 or b.ndim > 2 or x.shape[0] != constant.shape[0 if on_right else -1]:
-        raise ShapeError(f"the shapes {a.shape} and {b.shape} of a product with a sparse matrix do not fit ({here()}).")
-    with Apart():
-        if constant.ndim == 1:
-            return sparse_product(x, matrix=_own(constant.reshape(1, -1)))[0]
-        matrix = _own(constant).T if on_right else _own(constant)
-    found = sparse_product(x, matrix=matrix)
-    return np.transpose(found) if on_right else found
-
-
-# SciPy's classes leave products with traced values to these: what else of theirs is compiled takes plain values.
-of_plain_values(_tools)
-of_plain_values(module("scipy.sparse._csparsetools"))
-
-
-# ---- systems --------------------------------------------------------------------------------------------------------
 
 
 @implements(scipy.sparse.linalg.spsolve)

@@ -13,6 +13,7 @@ import scipy.sparse
 from hoad._drivers.jacobian import jacobian
 from hoad._jit.jit import jit
 from hoad._solvers.matrices import Function, Matrix, as_vector
+from hoad.errors import ArgumentError
 
 
 def with_more(f: Function, args: tuple[Any, ...]) -> Function:
@@ -40,7 +41,12 @@ def nonlinear(fun: Function, lower: Any, upper: Any, keep_feasible: Any = False)
 def from_dict(constraint: dict[str, Any]) -> tuple[Function, float, float]:
     """The function of x, the least and the greatest value of one of SciPy's dicts."""
     args = constraint.get("args", ())
-    return with_more(constraint["fun"], args), 0.0, np.inf if constraint["type"].lower() == "ineq" else 0.0
+    kind = str(constraint["type"]).lower()
+    if kind not in ("eq", "ineq"):
+        raise ArgumentError(
+            f"a constraint is of type {constraint['type']!r}. Write 'eq' for g(x) = 0, 'ineq' for g(x) >= 0."
+        )
+    return with_more(constraint["fun"], args), 0.0, np.inf if kind == "ineq" else 0.0
 
 
 def for_trust_constr(constraints: list[Any], x: Any, with_hessian: bool) -> tuple[list[Any], bool]:

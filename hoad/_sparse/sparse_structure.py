@@ -56,11 +56,11 @@ class Structure:
 
     @cached_property
     def rows(self) -> Indices:
-        return self.keys % max(self.shape[0], 1) if self.by_columns else self.keys // max(self.shape[1], 1)
+        return _frozen(self.keys % max(self.shape[0], 1) if self.by_columns else self.keys // max(self.shape[1], 1))
 
     @cached_property
     def columns(self) -> Indices:
-        return self.keys // max(self.shape[0], 1) if self.by_columns else self.keys % max(self.shape[1], 1)
+        return _frozen(self.keys // max(self.shape[0], 1) if self.by_columns else self.keys % max(self.shape[1], 1))
 
     @cached_property
     def compressed(self) -> tuple[Any, Any]:
@@ -69,7 +69,7 @@ class Structure:
         small = max(len(self.keys), *self.shape) <= np.iinfo(np.int32).max
         indices = np.empty(len(self.keys), np.int32 if small else np.int64)
         np.remainder(self.keys, max(inner, 1), out=indices, casting="same_kind")
-        return indices, np.searchsorted(self.keys, np.arange(outer + 1) * inner).astype(indices.dtype)
+        return _frozen(indices), _frozen(np.searchsorted(self.keys, np.arange(outer + 1) * inner).astype(indices.dtype))
 
     def matrix(self, values: Any, form: str) -> Any:
         """A SciPy array with these values."""
@@ -111,6 +111,12 @@ class Structure:
     def joined(self, other: Structure) -> Structure:
         """The entries of both."""
         return Structure(self.shape, self.by_columns, _distinct(np.concatenate([self.keys, other.keys])))
+
+
+def _frozen(places: Indices) -> Indices:
+    """Places that all matrices of a plan share, so that nobody may write to them."""
+    places.flags.writeable = False
+    return places
 
 
 def _distinct(keys: Indices) -> Indices:

@@ -105,7 +105,7 @@ cdef tuple user_position():
     return None, 0
 
 
-cdef bint is_part_of(str package, str filename):
+cdef bint is_part_of(str package, str filename) except -1:
     """Whether a file belongs to a package, if that is imported at all."""
     file = getattr(sys.modules.get(package), "__file__", None)
     return file is not None and filename.startswith(os.path.dirname(os.path.abspath(file)) + os.sep)

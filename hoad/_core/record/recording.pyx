@@ -257,12 +257,13 @@ cdef class Recording:
     def results(self, list operands, bint traced=False, bint alone=False):
         """What the derivative gives: numbers when it is outermost or owes nothing to an outer one, else traced.
 
-        Of what was computed for them, they alone are kept if `alone`: what is done with them needs no more.
+        If `alone`, and nobody watches, no value is kept but theirs: nothing is differentiated after them.
         """
         if not self.graph.valued and self.reaches_out(operands):    # in a rule, where nothing has a value
             return [wrap(self.graph, <int32_t>x) if <int32_t>x >= 0 else self.graph.value_of(x) for x in operands]
+        alone = alone and self.nested and not WATCHERS.get()
         values = self.compute(operands, not alone)
-        if alone and self.nested:
+        if alone:
             for x, value in zip(operands, values):
                 if <int32_t>x >= 0:
                     self.graph.set_object(<int32_t>x, value)

@@ -1,5 +1,6 @@
 """What this thread records into, and what looks at results in its context."""
 
+import sys
 from contextvars import ContextVar
 
 cimport cython
@@ -16,12 +17,13 @@ cdef extern from "pythread.h":
 
 
 # Before Python 3.12, garbage may be collected within a change of a context. A finalizer that changes the context, too,
-# then leaves it with a wrong number of variables, after which some are not found (python/cpython issue 148891).
+# frees what the change still uses: variables are not found any more, or the process ends (python/cpython issue 148891).
+cdef bint COLLECTS_WITHIN = sys.version_info < (3, 12)
 
 
 cpdef object set_in_context(object variable, object value):
     """`variable.set(value)`, during which no garbage is collected."""
-    cdef bint collects = PyGC_Disable()
+    cdef bint collects = COLLECTS_WITHIN and PyGC_Disable()
     try:
         return PyContextVar_Set(variable, value)
     finally:
@@ -31,7 +33,7 @@ cpdef object set_in_context(object variable, object value):
 
 cpdef object reset_in_context(object variable, object token):
     """`variable.reset(token)`, during which no garbage is collected."""
-    cdef bint collects = PyGC_Disable()
+    cdef bint collects = COLLECTS_WITHIN and PyGC_Disable()
     try:
         PyContextVar_Reset(variable, token)
     finally:

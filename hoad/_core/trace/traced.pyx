@@ -37,7 +37,7 @@ from hoad._core.graph.tape cimport (
 from hoad._core.base.frame_globals import adopts, meets_kept
 from hoad._core.graph.inspect import depends_on_inputs
 
-from hoad._core.base.where cimport compares_shape, here, indexes
+from hoad._core.base.where cimport compares_shape, here, indexes, is_part_of
 
 # The order in memory of an array that NumPy lays out in a way that nobody has asked for.
 cdef object DOUBT = Ellipsis
@@ -62,8 +62,9 @@ cdef extern from "Python.h":
     ctypedef struct PyTypeObject:
         PySequenceMethods* tp_as_sequence
 
-# Filled by a higher layer: NumPy function -> implementation, name of a method -> implementation.
 cdef dict MODULES = sys.modules
+
+# Filled by a higher layer: NumPy function -> implementation, name of a method -> implementation.
 FUNCTIONS = {}
 METHODS = {}
 MAKERS = {}         # NumPy function with like= -> implementation, which is given the traced value first
@@ -200,9 +201,15 @@ cdef inline bint is_labelled(object x) except -1:
     return hasattr(type(x), "__pandas_priority__")
 
 
-cdef inline bint multiplies_sparse() except -1:
-    """Whether a sparse matrix asks for the class of what it is multiplied by, which knows the product if no array."""
-    return sys._getframe().f_code.co_name == "_matmul_dispatch"
+cpdef bint leaves_product(frame, int ndim) except -1:
+    """Whether a sparse matrix runs that leaves its product with x, of so many dimensions, to x.
+
+    It does where x is no array and `np.asanyarray` of it is a single object: then Python asks x, by `__rmatmul__`.
+    """
+    code = frame.f_code
+    if code.co_name != "_matmul_dispatch" or ndim > 2 or not is_part_of("scipy", code.co_filename):
+        return False
+    return frame.f_locals["self"].ndim <= 2
 
 
 cdef inline bint is_sparse_matrix(object x) except -1:
@@ -842,7 +849,7 @@ cdef class Array(Traced):
         cdef AbstractValue aval = aval_of(self.aval)
         if (aval.ndim or self.aval <= AVAL_BOOL or self.represents & NO_AXES
                 or (self.buffer is not None and not self.represents)):
-            return Array if "scipy.sparse" in MODULES and multiplies_sparse() else ndarray
+            return Array if "scipy.sparse" in MODULES and leaves_product(sys._getframe(), aval.ndim) else ndarray
         if self.represents & OF_PYTHON:
             return complex if aval.dtype.kind == "c" else int if aval.dtype.kind in "iu" else float
         return aval.dtype.type
