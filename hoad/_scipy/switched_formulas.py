@@ -20,6 +20,7 @@ import numpy as np
 import scipy.special
 from scipy.stats import _continuous_distns, _distn_infrastructure
 
+from hoad._core.base.frame_globals import found_for
 from hoad._core.base.where import here
 from hoad._core.graph.inspect import depends_on_inputs
 from hoad._core.trace.errors import keeps_zero
@@ -47,8 +48,10 @@ def of_distributions() -> list[tuple[ModuleType, list[tuple[Any, Any]]]]:
     if "xpx" in names:  # from SciPy 1.16 on
         apply_where = names["xpx"].apply_where
         pairs.append((names["xpx"], [(apply_where, _chosen(apply_where))]))
-    elif "_lazywhere" in names:
+    elif "gamk_f" in names["genextreme_gen"]._stats.__code__.co_varnames:
         pairs[0][1].append((names["_lazywhere"], _chosen(names["_lazywhere"])))
+    else:  # in SciPy 1.13
+        pairs.append((np, [(np.where, _chosen_by_constant(found_for(np.where)))]))
     return pairs
 
 
@@ -168,14 +171,12 @@ def _kurtosis(c: Any) -> Any:
 
 # What SciPy computes by these functions of c where it is not nearly 0, and takes for a constant where it is.
 OF_EXTREMES: dict[str, Callable[[Any], Any]] = {
-    f"genextreme_gen._stats.<locals>.{name}": function
-    for name, function in {
-        "gamk_f": _gamk,
-        "gam2k_f": _gam2k,
-        "sk1_eval": _skewness,
-        "ku1_eval": _kurtosis,
-    }.items()
+    "genextreme_gen._stats.<locals>.gamk_f": _gamk,
+    "genextreme_gen._stats.<locals>.gam2k_f": _gam2k,
+    "genextreme_gen._stats.<locals>.sk1_eval": _skewness,
+    "genextreme_gen._stats.<locals>.ku1_eval": _kurtosis,
 }
+CONSTANTS = dict(zip((-np.euler_gamma, np.pi**2 / 6.0, 1.139547099404648, 2.4), OF_EXTREMES.values(), strict=True))
 
 
 def _chosen(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -195,3 +196,21 @@ def _chosen(original: Callable[..., Any]) -> Callable[..., Any]:
         return np.where(near, series(np.where(near, c, 0.0)), far)
 
     return choose
+
+
+def _chosen_by_constant(original: Callable[..., Any]) -> Callable[..., Any]:
+    """The same of `np.where`, which has the constant as its second argument."""
+
+    @functools.wraps(original)
+    def where(cond: Any, *values: Any) -> Any:
+        frame = sys._getframe(1)
+        if len(values) != 2 or not isinstance(values[0], float) or frame.f_code.co_name != "_stats":
+            return original(cond, *values)
+        c, owner = frame.f_locals.get("c"), type(frame.f_locals.get("self")).__name__
+        found = [f for constant, f in CONSTANTS.items() if abs(values[0] - constant) < 1e-9]
+        if not found or owner != "genextreme_gen" or not is_traced(c):
+            return original(cond, *values)
+        near = np.less(np.absolute(c), NEAR)
+        return np.where(near, found[0](np.where(near, c, 0.0)), original(cond, *values)) if np.any(near) else values[1]
+
+    return where
