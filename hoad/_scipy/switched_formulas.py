@@ -56,7 +56,7 @@ def of_distributions() -> list[tuple[ModuleType, list[tuple[Any, Any]]]]:
 
 
 def _depends(x: Any) -> bool:
-    """Whether something is traced, and a derivative is taken of it."""
+    """Whether something is traced, and a derivative is taken by it: `jit` alone may record the value."""
     return is_traced(x) and depends_on_inputs(graph_of(x), node_of(x)) and keeps_zero(graph_of(x), trims=True)
 
 

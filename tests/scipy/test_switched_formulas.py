@@ -208,6 +208,36 @@ def test_entropies_where_the_density_underflows(name: str) -> None:
     np.testing.assert_allclose(hoad.grad(adopted)(at), wanted[0], rtol=1e-6, atol=1e-6)
 
 
+def of_burr(c: Any, d: Any) -> Any:
+    return -mp.log(c * d) - (c - 1) / c * (mp.digamma(1) - mp.digamma(d)) + (d + 1) / mp.mpf(d)
+
+
+def of_beta(a: Any, b: Any) -> Any:
+    far = (a + b) * (mp.digamma(a + b) - mp.digamma(b))
+    return mp.log(mp.beta(a, b)) + far - (a - 1) * (mp.digamma(a) - mp.digamma(b))
+
+
+@pytest.mark.parametrize(
+    ("name", "oracle", "other"), [("burr12", of_burr, 4), ("burr12", of_burr, 1), ("betaprime", of_beta, 6)]
+)
+def test_entropies_of_densities_that_are_smooth_at_one_shape(name: str, oracle: Any, other: int) -> None:
+    """The derivative of x^(c - 1) at c = 1 has a logarithm: it was wrong by one part of a hundred."""
+    f = hoad.adopt(lambda c: 1.0 * getattr(stats, name).entropy(c, float(other)))
+    with mp.workdps(40):
+        wanted = [float(c * mp.factorial(k)) for k, c in enumerate(mp.taylor(lambda c: oracle(c, other), mp.mpf(1), 4))]
+    np.testing.assert_allclose(hoad.derivatives(f, 4)(1.0), wanted, rtol=1e-7)
+    np.testing.assert_allclose(hoad.grad(f)(1.0), wanted[1], rtol=1e-7)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_distribution_functions_by_quadrature(order: int) -> None:
+    """That of `gausshyper` with c = 0 is the incomplete beta function."""
+    adopted = hoad.adopt(lambda a: 1.0 * stats.gausshyper.cdf(0.3, a, 2.5, 0.0, 1.0))
+    with mp.workdps(40):
+        wanted = mp.diff(lambda a: mp.betainc(a, 2.5, 0, mp.mpf(0.3), regularized=True), 1, order)
+    assert hoad.derivative(adopted, order)(1.0) == pytest.approx(float(wanted), rel=1e-9)
+
+
 def test_an_entropy_of_nothing_has_no_derivative() -> None:
     special = pytest.importorskip("scipy.special")
     assert hoad.grad(hoad.adopt(lambda p: special.entr(p)))(0.0) == np.inf
