@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from hoad._adopt.modules import replace
-from hoad._scipy import COMPILED, FILES, implemented, of_plain_values
+from hoad._scipy import COMPILED, DISTRIBUTIONS, FILES, implemented, of_distributions, of_plain_values
 
 _done: set[str] = set()  # names of the parts that were looked at
 _compiled_done: set[str] = set()
@@ -22,3 +22,7 @@ def declare_loaded() -> None:
         if name in sys.modules and name not in _compiled_done:
             _compiled_done.add(name)
             replace(sys.modules[name], of_plain_values(name))
+    if DISTRIBUTIONS in sys.modules and DISTRIBUTIONS not in _done:
+        _done.add(DISTRIBUTIONS)
+        for module, pairs in of_distributions():
+            replace(module, pairs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from types import ModuleType
 from typing import Any
 
 # The parts of SciPy, each with the files here that have its functions, and register them when they are imported.
@@ -41,6 +42,7 @@ FILES = {
     "scipy.stats._stats": ("kernel_densities",),
     "scipy.spatial.distance": ("distances",),
 }
+DISTRIBUTIONS = "scipy.stats._continuous_distns"
 # Modules that compute in place, most of them compiled, of whose functions hoad has some or none: the others take
 # constants alone, and say so.
 COMPILED = (
@@ -79,4 +81,11 @@ def implemented(part: str) -> dict[Any, Any]:
 def of_plain_values(name: str) -> list[tuple[Any, Any]]:
     """Pairs of a function of a compiled module that is loaded, and what adopted code finds in its place."""
     pairs: list[tuple[Any, Any]] = importlib.import_module("hoad._scipy.compiled").of_plain_values(sys.modules[name])
+    return pairs
+
+
+def of_distributions() -> list[tuple[ModuleType, list[tuple[Any, Any]]]]:
+    """Modules with pairs of a function that SciPy's distributions call, which are loaded, and what is found instead."""
+    pairs: list[tuple[ModuleType, list[tuple[Any, Any]]]]
+    pairs = importlib.import_module("hoad._scipy.switched_formulas").of_distributions()
     return pairs

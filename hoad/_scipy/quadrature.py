@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.integrate
@@ -17,6 +18,7 @@ from hoad._core.trace.traced import plain_value
 from hoad._scipy.plain_functions import Branches, Surroundings
 from hoad._scipy.registry import IMPLEMENTED, decided, refused, sections
 from hoad._scipy.solutions import with_more
+from hoad.errors import HoadError, NoRuleError
 
 original = scipy.integrate.quad
 Function = Callable[..., Any]
@@ -51,6 +53,10 @@ def _over(f: Function, start: float, end: float, n: int) -> tuple[Any, Any]:
     return half * by_kronrod, half * abs(by_kronrod - by_gauss)
 
 
+ALL_DIGITS = 1e-13
+STEP = 2.0**-7  # to numbers beside those at hand, relative
+SLACK = 1e-8  # how far, as a share, the recorded rule may be from QUADPACK's integral there
+LARGE = 1e-5  # from here on there is no derivative
 CLOSE = 1e-6  # how far from QUADPACK's the recorded integral may be: about as far are derivatives
 ALONG = np.arange(-4.75, 4.76, 0.125)
 SHARES = 1.0 / (1.0 + np.exp(-np.pi * np.sinh(ALONG)))  # tanh-sinh: nodes in (0, 1), and how far they are from 1
@@ -99,45 +105,156 @@ def quad(*args: Any, **kwargs: Any) -> Any:
         raise refused("quad", "with weight= or complex_func=", "Give it the product, and each part.", "scipy.integrate")
     if len(found) > 3 and not given.get("full_output"):
         warnings.warn(str(found[3]), scipy.integrate.IntegrationWarning, stacklevel=2)
-    value = _recorded(f, given, now, found)
+    value = _recorded(f, given, Trials(around, branches, now, found), found)
     return (value, *found[1:]) if given.get("full_output") else (value, found[1])
 
 
-def _recorded(f: Function, given: dict[str, Any], now: dict[str, Any], found: Any) -> Any:
+class Rule(NamedTuple):
+    """Intervals of t in [0, 1], of which those up to some length are taken by tanh-sinh quadrature."""
+
+    ends: list[tuple[float, float]]
+    least: float = -1.0
+
+    def parts(self, g: Function, n: int, is_inside: Callable[[float], bool]) -> list[tuple[Any, Any]]:
+        """The integral over each interval, with an estimate of its error."""
+        return [
+            (_to_ends(g, x, y, is_inside), 0.0) if abs(y - x) <= self.least else _over(g, x, y, n) for x, y in self.ends
+        ]
+
+
+class Trials:
+    """Integrals at plain numbers: those at hand, and others close to them, where the same rule must serve.
+
+    A power of x that is whole at these numbers is smooth in x, but its derivative by the exponent has a logarithm.
+    """
+
+    def __init__(self, around: Surroundings, branches: Branches, now: dict[str, Any], found: Any) -> None:
+        self.around, self.branches = around, branches
+        self.asked = max(now.get("epsabs", 1.49e-8), now.get("epsrel", 1.49e-8) * abs(found[0]))
+        self.is_swapped, low, high = _limits(now)
+        self.is_finite = np.isfinite(low) and np.isfinite(high)
+        self.low, self.high = low, high
+        self.found = found
+
+    def is_inside(self, t: float) -> bool:
+        return self.low < self.low + (self.high - self.low) * t < self.high if self.is_finite else 0.0 < t < 1.0
+
+    def rule(self, found: Any) -> Rule:
+        """Where QUADPACK has put its intervals, with tanh-sinh quadrature where these do not serve."""
+        rule = self._intervals(self.around.known, found[2])
+        sign = -1.0 if self.is_swapped else 1.0
+        if abs(sign * found[0] - self._sum(self.around.known, rule)) > self.asked:
+            rule = _with_ends(rule)  # QUADPACK extrapolates to an end where f is singular
+        for step in (STEP, -STEP) if self.branches.depends else ():
+            missed = self._missed(rule, step)
+            if missed is not None:
+                if missed > SLACK:
+                    rule = self._refined(rule, step)
+                    self._check(rule, step)
+                break
+        return rule
+
+    def _check(self, rule: Rule, step: float) -> None:
+        """Raise where a rule has another derivative than the integral; its error does not fall with the step then."""
+        missed, closer = self._missed(rule, step / 16.0), self._missed(rule, step / 512.0)
+        if missed is not None and closer is not None and closer > max(LARGE, missed / 8.0):
+            raise _singular("whose derivative is singular inside of the range")
+
+    def _refined(self, rule: Rule, step: float) -> Rule:
+        """The intervals together with those that QUADPACK takes to all digits, here and at numbers close by."""
+        numbers = _moved(self.around.known, step)
+        others = [
+            self._intervals(self.around.known, self._here()[2]),
+            self._intervals(numbers, self._close(numbers)[2]),
+        ]
+        places = sorted({x for each in (rule, *others) for ends in each.ends for x in ends})
+        return Rule(list(itertools.pairwise(places)), max(_with_ends(others[1]).least, rule.least))
+
+    def _missed(self, rule: Rule, step: float) -> float | None:
+        """By how much a rule misses a quotient of differences, as a share; None where there is no integral."""
+        sign = -1.0 if self.is_swapped else 1.0
+        try:
+            numbers = _moved(self.around.known, step)
+            integrals = [self._here(), self._close(numbers)]
+            errors = [
+                sign * found[0] - self._sum(x, rule)
+                for found, x in zip(integrals, (self.around.known, numbers), strict=True)
+            ]
+        except (HoadError, ArithmeticError, ValueError):  # other branches, or not a value that a parameter may have
+            return None
+        error = abs(errors[1] - errors[0])
+        size = abs(integrals[0][0]) * abs(step) + abs(integrals[1][0] - integrals[0][0])
+        if not np.isfinite(error) or not np.isfinite(size):
+            return None
+        return 0.0 if error <= 10.0 * (integrals[0][1] + integrals[1][1]) else error / size
+
+    def _here(self) -> Any:
+        """What QUADPACK says of the integral at hand to all digits, which it may have said already."""
+        if self.found[1] > ALL_DIGITS * max(1.0, abs(self.found[0])):
+            self.found = self._close(self.around.known)
+        return self.found
+
+    def _close(self, numbers: list[Any]) -> Any:
+        """What QUADPACK says of the integral to all digits."""
+        options = self.around.arguments(numbers) | {"full_output": 1, "epsabs": ALL_DIGITS, "epsrel": ALL_DIGITS}
+        with Apart(), np.errstate(all="ignore"):
+            return original(self.branches.bound(numbers), **options)
+
+    def _intervals(self, numbers: list[Any], info: Any) -> Rule:
+        """Those of QUADPACK."""
+        _, low, high = _limits(self.around.arguments(numbers))
+        if low == high or not info["last"]:
+            return Rule([(0.0, 1.0)])
+        _, place, _ = _integrand(self.branches.f, low, high, low, high)
+        ends = [(place(x), place(y)) for x, y in zip(info["alist"], info["blist"], strict=True)]
+        return Rule(ends[: max(info["last"], 1)])
+
+    def _sum(self, numbers: list[Any], rule: Rule) -> float:
+        """The integral by a rule."""
+        _, low, high = _limits(self.around.arguments(numbers))
+        g, _, n = _integrand(self.branches.bound(numbers), low, high, low, high)
+        with Apart(), np.errstate(all="ignore"):
+            return float(sum(part for part, _ in rule.parts(g, n, self.is_inside)))
+
+
+def _singular(what: str) -> NoRuleError:
+    advice = "Give it the singular places as ends, or substitute a variable in which it is smooth."
+    return refused("quad", f"of a function {what}", advice, "scipy.integrate")
+
+
+def _limits(given: dict[str, Any]) -> tuple[bool, float, float]:
+    """Whether the limits are swapped, and both in order."""
+    low, high = float(given["a"]), float(given["b"])
+    return (True, high, low) if high < low else (False, low, high)
+
+
+def _with_ends(rule: Rule) -> Rule:
+    """The least intervals are where a function is singular."""
+    return Rule(rule.ends, 4.0 * min(abs(y - x) for x, y in rule.ends))
+
+
+def _moved(numbers: list[Any], step: float) -> list[Any]:
+    """Numbers close by."""
+    return [x + step * np.where(np.equal(x, 0.0), 1.0, np.abs(x)) if _is_float(x) else x for x in numbers]
+
+
+def _is_float(x: Any) -> bool:
+    return np.asarray(x).dtype.kind in "fc"
+
+
+def _recorded(f: Function, given: dict[str, Any], trials: Trials, found: Any) -> Any:
     """The integral over the intervals, which are guarded: elsewhere they must serve as well."""
     a, b, sign = given["a"], given["b"], 1.0
-    low, high = float(now["a"]), float(now["b"])
-    if high < low:
-        a, b, low, high, sign = b, a, high, low, -1.0
-    g, place, n = _integrand(f, a, b, low, high)
-    info = found[2]
-    ends = [(place(x), place(y)) for x, y in zip(info["alist"], info["blist"], strict=True)][: max(info["last"], 1)]
-    if low == high or not info["last"]:
-        ends = [(0.0, 1.0)]
-    parts = [_over(g, x, y, n) for x, y in ends]
-    asked = max(given.get("epsabs", 1.49e-8), given.get("epsrel", 1.49e-8) * abs(found[0]))
+    if trials.is_swapped:
+        a, b, sign = b, a, -1.0
+    rule = trials.rule(found)
+    g, _, n = _integrand(f, a, b, trials.low, trials.high)
+    parts = rule.parts(g, n, trials.is_inside)
     total = sum(part for part, _ in parts)
-    if abs(sign * found[0] - plain_value(total)) > asked:  # QUADPACK extrapolates to an end where f is singular
-        is_finite = np.isfinite(low) and np.isfinite(high)
-
-        def is_inside(t: float) -> bool:
-            return low < low + (high - low) * t < high if is_finite else 0.0 < t < 1.0
-
-        least = 4.0 * min(abs(y - x) for x, y in ends)
-        parts = [
-            (_to_ends(g, x, y, is_inside), 0.0) if abs(y - x) <= least else part
-            for (x, y), part in zip(ends, parts, strict=True)
-        ]
-        total = sum(part for part, _ in parts)
-        if not abs(sign * found[0] - plain_value(total)) <= max(10.0 * asked, CLOSE * abs(found[0])):
-            raise refused(
-                "quad",
-                "of a function that is singular, where QUADPACK extrapolates,",
-                "Give it the singular places as ends, or substitute a variable in which it is smooth.",
-                "scipy.integrate",
-            )
+    if not abs(sign * found[0] - plain_value(total)) <= max(10.0 * trials.asked, CLOSE * abs(found[0])):
+        raise _singular("that is singular, where QUADPACK extrapolates,")
     error = sum(part for _, part in parts)
-    allowed = max(asked, 2.0 * float(plain_value(error)))
+    allowed = max(trials.asked, 2.0 * float(plain_value(error)))
     decided(error <= allowed)
     # Where QUADPACK extrapolates, its value is another one, by less than its estimate of the error.
     return sign * (total + (sign * found[0] - plain_value(total)))
@@ -146,15 +263,16 @@ def _recorded(f: Function, given: dict[str, Any], now: dict[str, Any], found: An
 quad.__doc__ = sections(
     "The integral of a function of a number that may use traced values around it, with traced limits.",
     original,
-    "NoRuleError\n    If it is asked for with a weight, of complex values, or across a singular place.",
+    "NoRuleError\n    If it has a weight or complex values, or if it or one of its derivatives is singular inside.",
     """\
 Notes
 -----
 QUADPACK chooses the intervals on plain numbers. On each of them its rule of 21 points is recorded, or that of 15 on an
 infinite range, which is transformed as QUADPACK does. Where QUADPACK extrapolates to an end at which the function is
-singular, tanh-sinh quadrature is recorded there. A replay takes the same intervals, and raises `GuardError` where their
-error is larger than allowed, and larger than it was.
+singular, tanh-sinh quadrature is recorded there. So it is where the intervals do not serve at numbers that are a little
+different: the function is smooth, but its derivative is not, as that of x^p at p = 0. A replay takes the same
+intervals, and raises `GuardError` where their error is larger than allowed, and larger than it was.
 
-Cost: the function is recorded once for each point, 21 for each interval.""",
+Cost: the function is recorded once for each point, 21 for each interval, 77 of tanh-sinh quadrature.""",
 )
 IMPLEMENTED[original] = quad

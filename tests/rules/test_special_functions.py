@@ -657,3 +657,14 @@ def test_further_singular_points(name: str, f: Callable[[Any], Any], x: float, d
     for order, want in enumerate(derivatives, start=1):
         assert hoad.derivative(f, order)(x) == pytest.approx(want, rel=4e-14, abs=1e-15), (name, order)
     assert hoad.grad(f)(x) == pytest.approx(derivatives[0], rel=4e-14, abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("f", "wanted"), [(sc.i0e, [1.0, 0.0, 1.5, 0.0, 4.375]), (sc.i1e, [0.0, 0.5, 0.0, 1.875, 0.0])]
+)
+def test_scaled_bessel_functions_at_zero_have_the_mean_of_both_sides(f: Any, wanted: list[float]) -> None:
+    np.testing.assert_allclose(hoad.derivatives(lambda x: 1.0 * f(x), 4)(0.0), wanted)
+    slope = lambda x: 1.0 * f(x)  # noqa: E731
+    for order in range(1, 5):
+        slope = hoad.grad(slope)
+        np.testing.assert_allclose(slope(0.0), wanted[order])

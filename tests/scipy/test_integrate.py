@@ -86,6 +86,62 @@ def test_singular_ends(name: str) -> None:
     np.testing.assert_allclose(hoad.jit(hoad.grad(f))(p), wanted[1], rtol=1e-7)
 
 
+# Smooth in x at this p, where QUADPACK takes one interval, but not in the neighbourhood.
+SMOOTH_HERE: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], float]] = {
+    "a power": (lambda p: integrate.quad(lambda x: x**p, 0.0, 1.0)[0], lambda p: 1 / (p + 1), 0.0),
+    "the next": (lambda p: integrate.quad(lambda x: x**p, 0.0, 1.0)[0], lambda p: 1 / (p + 1), 1.0),
+    "at the other end": (lambda p: integrate.quad(lambda x: (2.0 - x) ** p, 1.0, 2.0)[0], lambda p: 1 / (p + 1), 0.0),
+    "as an argument": (lambda p: integrate.quad(lambda x, p: x**p, 0, 1, args=(p,))[0], lambda p: 1 / (p + 1), 0.0),
+    "reversed": (lambda p: integrate.quad(lambda x: x**p, 1.0, 0.0)[0], lambda p: -1 / (p + 1), 0.0),
+    "with its limit": (
+        lambda p: integrate.quad(lambda x: x ** (p - 1.0), 0.0, p)[0],
+        lambda p: p**p / p,
+        1.0,
+    ),
+    "both ends": (
+        lambda p: integrate.quad(lambda x: (x * (1.0 - x)) ** p, 0.0, 1.0)[0],
+        lambda p: mp.beta(p + 1, p + 1),
+        0.0,
+    ),
+    "an infinite range": (
+        lambda p: integrate.quad(lambda x: np.exp(-x) * x**p, 0.0, INF)[0],
+        lambda p: mp.gamma(p + 1),
+        0.0,
+    ),
+    "a slow tail": (
+        lambda p: integrate.quad(lambda x: (1.0 + x) ** (-1.0 - p), 0.0, INF)[0],
+        lambda p: 1 / p,
+        1.0,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SMOOTH_HERE)
+def test_derivatives_that_are_singular_at_an_end(name: str) -> None:
+    f, reference, p = SMOOTH_HERE[name]
+    with mp.workdps(40):
+        wanted = [float(c * mp.factorial(k)) for k, c in enumerate(mp.taylor(reference, mp.mpf(p), 4))]
+    np.testing.assert_allclose(hoad.derivatives(f, 4)(p), wanted, rtol=1e-9)
+    np.testing.assert_allclose(hoad.jit(hoad.grad(f))(p), wanted[1], rtol=1e-11, atol=1e-14)
+    np.testing.assert_allclose(hoad.grad(hoad.grad(f))(p), wanted[2], rtol=1e-10)
+
+
+@pytest.mark.slow
+def test_such_derivatives_in_two_variables() -> None:
+    f = lambda p: integrate.dblquad(lambda y, x: (x * y) ** p, 0.0, 1.0, 0.0, 1.0)[0]  # noqa: E731
+    assert hoad.grad(f)(0.0) == pytest.approx(-2.0, rel=1e-11)
+
+
+def test_a_derivative_that_is_singular_inside_is_refused() -> None:
+    with pytest.raises(NoRuleError, match=r"derivative is singular inside of the range.*places as ends"):
+        hoad.grad(lambda p: integrate.quad(lambda x: abs(x - 0.3) ** p, 0.0, 1.0)[0])(0.0)
+
+
+def test_a_kink_at_a_break_point_may_move() -> None:
+    f = lambda p: integrate.quad(lambda x: np.maximum(x, p), 0.0, 1.0, points=[0.4])[0]  # noqa: E731
+    assert hoad.grad(f)(0.4) == pytest.approx(0.4, rel=1e-14)
+
+
 def test_a_singular_place_inside_is_refused() -> None:
     with pytest.raises(NoRuleError, match="singular places as ends"):
         hoad.grad(lambda p: integrate.quad(lambda x: abs(x - 0.3) ** p, 0.0, 1.0)[0])(-0.5)

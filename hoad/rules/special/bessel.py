@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.kernels.ufuncs import compose
+from hoad._core.kernels.ufuncs import compose, slope
 from hoad._numpy.complex import is_complex
 from hoad.rules.from_series import KernelOfAll
 from hoad.rules.registry import primitive, vjp
@@ -70,16 +70,25 @@ def of_whole_order(kernel: Kernel) -> Kernel:
     return lambda n, x, degree: kernel(np.trunc(n), x, degree)
 
 
-def i0e_series(x: Any, degree: int) -> Coefficients:
-    """e⁻ˣ I₀(x) = M(1/2, 1, -2x) for x > 0, and even."""
-    sign = np.sign(x)
-    return [c * (-2.0 * sign) ** k for k, c in enumerate(hyp1f1_series(0.5, 1.0, -2.0 * abs(x), degree))]
+def mean_of_powers(x: Any, k: int) -> Any:
+    """sᵏ of the sign s of x, at 0 the mean of both sides."""
+    return np.sign(x) if k % 2 else 1.0
 
 
-def i1e_series(x: Any, degree: int) -> Coefficients:
-    """e⁻ˣ I₁(x) = x/2 M(3/2, 3, -2x) for x > 0, and odd."""
-    sign = np.sign(x)
-    found = [c * (-2.0 * sign) ** k for k, c in enumerate(hyp1f1_series(1.5, 3.0, -2.0 * abs(x), degree))]
+def powers_on_right(x: Any, k: int) -> Any:
+    """sᵏ of the sign s of x, at 0 that of its right side."""
+    return np.where(np.less(x, 0.0), -1.0, 1.0) if k % 2 else 1.0
+
+
+def i0e_series(x: Any, degree: int, power: Callable[..., Any] = mean_of_powers) -> Coefficients:
+    """e^-|x| I₀(x) = M(1/2, 1, -2|x|), and even."""
+    return [c * (-2.0) ** k * power(x, k) for k, c in enumerate(hyp1f1_series(0.5, 1.0, -2.0 * abs(x), degree))]
+
+
+def i1e_series(x: Any, degree: int, power: Callable[..., Any] = mean_of_powers) -> Coefficients:
+    """e^-|x| I₁(x) = x/2 M(3/2, 3, -2|x|), and odd."""
+    kummer = hyp1f1_series(1.5, 3.0, -2.0 * abs(x), degree)
+    found = [c * (-2.0) ** k * power(x, k) for k, c in enumerate(kummer)]
     return [0.5 * (x * c + before) for c, before in zip(found, [0.0, *found], strict=False)]
 
 
@@ -210,10 +219,27 @@ def slope_of_kve_in_both(v, x, degree, moving, *, n):
     return derivative_series(v, x, degree, moving, name="kve", by=(0, n))
 
 
-def _i1e(g, p, x):
-    """e⁻ˣ I₁(x) = x/2 M(3/2, 3, -2x) for x > 0, and odd."""
-    y = -2.0 * np.absolute(x)
+def _i0e(g, sign, r):
+    """e⁻ʳ I₀(r) = M(1/2, 1, -2r) for r = |x|."""
+    return (-(g * (sign * sc.hyp1f1(1.5, 2.0, -2.0 * r))),)
+
+
+def _i1e(g, r):
+    """e⁻ʳ I₁(r) = r/2 M(3/2, 3, -2r) for r = |x|, times the sign of x."""
+    y = -2.0 * r
     return (g * (0.5 * sc.hyp1f1(1.5, 3.0, y) + 0.25 * y * sc.hyp1f1(2.5, 4.0, y)),)
+
+
+@primitive(elementwise=True)
+def i0e_of_right_side(x):
+    """e^-|x| I₀(x) with the derivatives of the right side at 0, where that of both has a kink."""
+    return sc.i0e(x)
+
+
+@primitive(elementwise=True)
+def i1e_of_right_side(x):
+    """e^-|x| I₁(x) with the derivatives of the right side at 0."""
+    return sc.i1e(x)
 
 
 def _ive(g, p, v, x):
@@ -224,8 +250,18 @@ def _ive(g, p, v, x):
     return by_order(g, "ive", v, x), g * by_x
 
 
-define(sc.i0e, lambda g, p, x: (-(g * (np.sign(x) * sc.hyp1f1(1.5, 2.0, -2.0 * np.absolute(x)))),), kernel=i0e_series)
-define(sc.i1e, _i1e, kernel=i1e_series)
+define(sc.i0e, lambda g, p, x: _i0e(g, slope(x), np.absolute(x)), kernel=i0e_series)
+define(sc.i1e, lambda g, p, x: _i1e(g, np.absolute(x)), kernel=i1e_series)
+define(
+    i0e_of_right_side,
+    lambda g, p, x: _i0e(g, powers_on_right(x, 1), powers_on_right(x, 1) * x),
+    kernel=functools.partial(i0e_series, power=powers_on_right),
+)
+define(
+    i1e_of_right_side,
+    lambda g, p, x: _i1e(g, powers_on_right(x, 1) * x),
+    kernel=functools.partial(i1e_series, power=powers_on_right),
+)
 define(sc.ive, _ive, kernel=in_both("ive", ive_series))
 define(sc.k0e, lambda g, p, x: (g * slope_of_kve(0.0, x, n=1),), kernel=of_order(kve_series, 0))
 define(sc.k1e, lambda g, p, x: (g * slope_of_kve(1.0, x, n=1),), kernel=of_order(kve_series, 1))
