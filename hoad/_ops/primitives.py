@@ -449,6 +449,15 @@ def _lstsq_infer(params: Params, a: AbstractValue, b: AbstractValue) -> Avals:
     return (intern_aval(a.dtype, (a.shape[1], b.shape[1])),)
 
 
+def not_symmetric(name: str) -> NoRuleError:
+    """What to say of a matrix of which one triangle alone is given."""
+    return NoRuleError(
+        f"{name} of a matrix that is not symmetric has no derivative rule ({here()}): its derivative is "
+        "that by a symmetric matrix, or by a Hermitian one. Give both triangles, as np.tril(a) + np.tril(a, -1).T, "
+        "or with .conj().T of a complex one."
+    )
+
+
 def symmetric_or_refused(name: str, a: Any, conjugated: bool = True) -> Any:
     """a, which `name` reads one triangle of; raises where the other is not the same (conjugate) but for rounding.
 
@@ -466,11 +475,7 @@ def symmetric_or_refused(name: str, a: Any, conjugated: bool = True) -> Any:
         allowed = np.maximum(eps**0.5 * size, eps**0.75 * (rows[..., :, None] * rows[..., None, :]))
         refused = np.any(abs(a - other) > allowed)
     if refused:
-        raise NoRuleError(
-            f"{name} of a matrix that is not symmetric has no derivative rule ({here()}): its derivative is "
-            "that by a symmetric matrix, or by a Hermitian one. Give both triangles, as np.tril(a) + np.tril(a, -1).T, "
-            "or with .conj().T of a complex one."
-        )
+        raise not_symmetric(name)
     return a
 
 

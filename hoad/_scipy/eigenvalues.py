@@ -9,6 +9,7 @@ import scipy.linalg
 
 from hoad._numpy.products import inexact
 from hoad._numpy.spectra import decomposed
+from hoad._numpy.triangles import both_triangles
 from hoad._ops import primitives as prim
 from hoad._scipy.registry import adjoint, common, decided, implements, refused
 from hoad._scipy.symmetric_part import symmetric_part
@@ -65,6 +66,7 @@ def _pairs(a: Any, solver: Any) -> tuple[Any, Any]:
     """Eigenvalues and vectors of a matrix of which both triangles are given."""
     if not a.size:
         return np.zeros(0, prim.real_dtype(a.dtype)), a
+    a = both_triangles("a function of scipy.linalg", a)
     w, v = decomposed(prim.EIGH, (f"{__name__}.{solver.__name__}" if callable(solver) else solver,), a)
     return w, v
 

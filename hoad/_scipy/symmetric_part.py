@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from hoad._numpy.triangles import both_triangles
 from hoad._ops.primitives import symmetric_or_refused
 from hoad.rules.registry import defvjp, primitive
 
@@ -26,5 +27,5 @@ defvjp(checked_symmetric, lambda g, p, a, *, conjugated: (g,))
 
 def symmetric_part(a: Any, *, conjugated: bool) -> Any:
     """(a + aᴴ) / 2 or (a + aᵀ) / 2 of a matrix that is symmetric: the derivative is that by a symmetric one."""
-    a = checked_symmetric(a, conjugated=bool(conjugated))
+    a = checked_symmetric(both_triangles("a function of scipy.linalg", a), conjugated=bool(conjugated))
     return 0.5 * (a + _other(a, conjugated))
