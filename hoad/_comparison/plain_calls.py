@@ -10,6 +10,9 @@ two calls are compared
 - at the first call of a jitted function for each signature, if its code tests types, makes text or handles errors;
 - in `hoad.check`;
 - at every call, with ``HOAD_PARANOID=1`` in the environment.
+
+Within a call to compare with, functions are compared only at the first call for such arguments: the call that it is
+compared with has compared what it called at the others.
 """
 
 from __future__ import annotations

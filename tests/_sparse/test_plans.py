@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import pickle
 import subprocess
@@ -313,3 +314,27 @@ def test_a_progress_bar(monkeypatch: pytest.MonkeyPatch, is_installed: bool) -> 
         assert bar.is_closed
         assert 0 < bar.n < bar.options["total"]
         assert bar.options["disable"] is None
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo"])
+@pytest.mark.parametrize("made", [lambda f, x: f.plan(x), lambda f, x: hoad.jit(f)], ids=["plan", "jit"])
+def test_matrices_of_a_plan_do_not_change_each_other(form: str, made: Any) -> None:
+    x = np.array([1.0, -1.0, 2.0])
+    f = hoad.sparse_jacobian(lambda x: np.where(x > 0, x**2, 0.0), format=form)
+    plan = made(f, x)
+    first, second, third = plan(x), plan(x), plan(x).copy()
+    with contextlib.suppress(ValueError):  # of a csr or csc matrix, whose indices it would change in place
+        second.eliminate_zeros()
+    third.eliminate_zeros()
+    assert third.nnz == 2
+    for matrix, slopes in ((first, [2.0, 0.0, 4.0]), (plan(abs(x)), [2.0, 2.0, 4.0])):
+        np.testing.assert_array_equal(matrix.toarray(), np.diag(slopes))
+    places = f.plan(x)
+    with pytest.raises(ValueError, match="read-only"):
+        places.rows[0] = 1
+
+
+def test_where_a_plan_is_not_finite() -> None:
+    f = hoad.sparse_hessian(lambda x: np.sum(np.sqrt(x - 0.5) ** 3 * x))
+    with hoad.debug_nans(), pytest.raises(hoad.NanError, match=r"sqrt\(-0.2"):
+        f.plan(np.array([0.9, 0.3, 0.7]))

@@ -289,3 +289,11 @@ def test_sparse_constraints() -> None:
         lambda u: bent(u) - u**3 - 1.0, np.zeros(n), jac=lambda u: hoad.jacobian(bent)(u) - np.diag(3 * u**2)
     )
     np.testing.assert_allclose(found.x, expected.x, atol=1e-7)
+
+
+@pytest.mark.parametrize("method", ["SLSQP", "trust-constr"])
+def test_a_constraint_of_an_unknown_type(method: str) -> None:
+    with pytest.raises(ValueError, match=r"(?i)type '>='|unknown constraint type"):
+        hoad.minimize(
+            lambda x: np.sum(x**2), np.ones(2), constraints={"type": ">=", "fun": lambda x: x[0]}, method=method
+        )
