@@ -52,14 +52,17 @@ def _like(x: Any, g: Any) -> Any:
     return np.real(g) if g.dtype.kind == "c" and x.dtype.kind != "c" else g
 
 
-def _of_transpose(g: Any, data: Any, first: Any, second: Any, shape: tuple[int, int], kind: str) -> Any:
+def _of_transpose(g: Any, parts: Any, shape: tuple[int, int], kind: str) -> Any:
+    data, first, second = parts
     places = (second, first) if kind == "coo" else (first, second)
     return sparse_product(g, data, *places, shape=shape[::-1], kind=TRANSPOSED[kind])
 
 
-@defvjp(sparse_product)
-def _vjp(g: Any, p: Any, x: Any, data: Any, first: Any, second: Any, *, shape: tuple[int, int], kind: str) -> Any:
-    return _like(x, _of_transpose(g, data, first, second, shape, kind)), None, None, None
+def _pull_back(g: Any, p: Any, x: Any, data: Any, first: Any, second: Any, *, shape: tuple[int, int], kind: str) -> Any:
+    return _like(x, _of_transpose(g, (data, first, second), shape, kind)), None, None, None
+
+
+defvjp(sparse_product, _pull_back)
 
 
 def _entries(asked: Any) -> Any:
@@ -98,7 +101,7 @@ def product(a: Any, b: Any) -> Any:
     if constant.ndim == 1:
         return sparse_product(x, *parts, shape=shape, kind=kind)[0]
     if on_right:
-        return np.transpose(_of_transpose(x, *parts, shape, kind))
+        return np.transpose(_of_transpose(x, parts, shape, kind))
     return sparse_product(x, *parts, shape=shape, kind=kind)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from hoad._core.record.recording import Recording
 from hoad._sparse.boxes import box_of
 from hoad._sparse.placed_operands import shaped
 from hoad._sparse.relations import Indices
+
+Places = TypeVar("Places", bound=np.ndarray[Any, Any])
 
 
 class FlatBlock(NamedTuple):
@@ -113,7 +115,7 @@ class Structure:
         return Structure(self.shape, self.by_columns, _distinct(np.concatenate([self.keys, other.keys])))
 
 
-def _frozen(places: Indices) -> Indices:
+def _frozen(places: Places) -> Places:
     """Places that all matrices of a plan share, so that nobody may write to them."""
     places.flags.writeable = False
     return places
