@@ -48,7 +48,7 @@ def _row(graph: Graph, node: int) -> Row:
     if node < 0:
         return "", [], None
     primitive, operands, params, *_ = node_row(graph, node)
-    return primitive.name, operands, params
+    return primitive.name if primitive.qualified is None else "", operands, params
 
 
 def _number(graph: Graph, operand: int) -> float | None:

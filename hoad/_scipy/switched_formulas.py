@@ -115,7 +115,7 @@ def _check_skewness(frame: FrameType) -> None:
 # ---- the distribution of extreme values ------------------------------------------------------------------------------
 
 
-@functools.cache
+@functools.lru_cache(maxsize=1)
 def _series() -> tuple[list[float], ...]:
     """Coefficients of power series in c: of (g₁ - 1) / c, and of the central moments 2, 3 and 4 of `genextreme`.
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import hoad
-from hoad._core.graph.primitive import primitives
+from hoad._core.graph.primitive import primitive_named, primitives
 
 OURS = sorted({primitive.name for primitive in primitives() if primitive.lasts})
 
@@ -37,6 +37,22 @@ def test_it_is_linear_only_where_it_says_so(name: str) -> None:
     product = named(name, lambda x, y: x * y * y, lambda g, p, x, y: (product(g, y), 2.0 * x * y * g))
     with pytest.raises(hoad.RuleError, match="not linear in g"):
         hoad.grad(lambda x: product(x, 3.0))(2.0)
+
+
+def test_many_primitives() -> None:
+    """The number of one may be that of a norm, but for a multiple of the size of a table."""
+    x = np.array([0.5, 0.25])
+    of_norm, kept = primitive_named("absolute"), []
+    assert of_norm is not None
+    while True:
+        product = named("select", lambda x, y: 2 * x * y, lambda g, p, x, y: (2 * g * y, 2 * g * x))
+        kept.append(product)
+        number = product.__hoad_primitive__.op  # type: ignore[attr-defined]
+        if number > 1024 and number % 1024 == of_norm.op:
+            break
+        assert len(kept) < 5000
+    found = hoad.derivatives(lambda t: np.sum(np.cos(product(t * x, x))), 3)(0.5)
+    np.testing.assert_allclose(found, hoad.derivatives(lambda t: np.sum(np.cos(2 * t * x * x)), 3)(0.5), rtol=1e-13)
 
 
 @pytest.mark.parametrize("name", OURS)

@@ -32,7 +32,8 @@ cdef object replacements = None, equal = None
 
 
 cdef inline uint8_t kind_of(Graph graph, int32_t i) noexcept:
-    return KINDS[graph.nodes[i].op & (MOST_OPERATIONS - 1)]
+    cdef int op = graph.nodes[i].op
+    return KINDS[op] if op < MOST_OPERATIONS else 0
 
 
 cdef bint is_real(Graph graph, int32_t i):
