@@ -110,6 +110,7 @@ def path_as_it_was() -> Iterator[None]:
 
 MOST_KEPT = 3  # programs that a test made, the first ones, of which one travels
 MOST_NODES = 300  # of one of them
+
 made: list[hoad.Program] = []
 most = 0  # of them, for the test that runs
 _init = hoad.Program.__init__

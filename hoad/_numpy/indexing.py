@@ -194,8 +194,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
         return nonzero(condition)
     if x is None or y is None:
         raise ValueError("either both or neither of x and y should be given")
-    if type(condition) is not Array:
-        condition = as_traced(condition)
+    condition = as_traced(condition)
     if condition.dtype.kind != "b":
         condition = np.not_equal(condition, 0)
     if not (is_traced(x) or is_traced(y) or is_traced(condition)):

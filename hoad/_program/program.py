@@ -112,7 +112,7 @@ class Program(list[Tape], Callee):
         return list.__getitem__(self, index)
 
     def _input_nodes(self) -> list[int]:
-        nodes = [*self._last._inputs] if len(self) == 1 else [i for tape in self for i in tape._inputs]
+        nodes = [i for tape in self for i in tape._inputs]
         return [i for i in nodes if i not in self._omitted] if self._omitted else nodes
 
     def _check_chain(self, whole: bool = True) -> None:

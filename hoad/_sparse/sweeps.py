@@ -159,7 +159,6 @@ def _blocks_of(sweep: LinearSweep, output: int, triangle: Triangle, by_columns: 
 
 def _of_numbers(sweep: LinearSweep, entries: Any, triangle: Triangle, by_columns: bool) -> list[FlatBlock]:
     """The matrix as one block of entries each of which is a number on the tape, in order."""
-
     found = _asked_for(sweep, triangle, [FlatBlock(*entries)], _cut)
     return [
         FlatBlock(rows, columns, sweep.recording.assembly_of_numbers(weights))

@@ -664,7 +664,10 @@ def test_further_singular_points(name: str, f: Callable[[Any], Any], x: float, d
 )
 def test_scaled_bessel_functions_at_zero_have_the_mean_of_both_sides(f: Any, wanted: list[float]) -> None:
     np.testing.assert_allclose(hoad.derivatives(lambda x: 1.0 * f(x), 4)(0.0), wanted)
-    slope = lambda x: 1.0 * f(x)  # noqa: E731
+
+    def slope(x: Any) -> Any:
+        return 1.0 * f(x)
+
     for order in range(1, 5):
         slope = hoad.grad(slope)
         np.testing.assert_allclose(slope(0.0), wanted[order])

@@ -128,7 +128,10 @@ def test_derivatives_that_are_singular_at_an_end(name: str) -> None:
 
 @pytest.mark.slow
 def test_such_derivatives_in_two_variables() -> None:
-    f = lambda p: integrate.dblquad(lambda y, x: (x * y) ** p, 0.0, 1.0, 0.0, 1.0)[0]  # noqa: E731
+
+    def f(p: Any) -> Any:
+        return integrate.dblquad(lambda y, x: (x * y) ** p, 0.0, 1.0, 0.0, 1.0)[0]
+
     assert hoad.grad(f)(0.0) == pytest.approx(-2.0, rel=1e-11)
 
 
@@ -138,7 +141,10 @@ def test_a_derivative_that_is_singular_inside_is_refused() -> None:
 
 
 def test_a_kink_at_a_break_point_may_move() -> None:
-    f = lambda p: integrate.quad(lambda x: np.maximum(x, p), 0.0, 1.0, points=[0.4])[0]  # noqa: E731
+
+    def f(p: Any) -> Any:
+        return integrate.quad(lambda x: np.maximum(x, p), 0.0, 1.0, points=[0.4])[0]
+
     assert hoad.grad(f)(0.4) == pytest.approx(0.4, rel=1e-14)
 
 

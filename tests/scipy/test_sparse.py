@@ -48,7 +48,9 @@ def test_products(name: str, form: str, kind: str, adopt: Callable[..., Any]) ->
     f, dense, x, d = PRODUCTS[name]
     a = of_format(form, kind)
     if (name, form, adopt is hoad.adopt) == ("A.T @ x", "lil", True):
-        pytest.skip("SciPy's transpose of lists takes plain arrays")
+        with pytest.raises(TypeError):  # SciPy's transpose of lists takes plain arrays
+            hoad.jvp(adopt(lambda x: f(a, x)), (x,), (d,))
+        return
     value, slope = hoad.jvp(adopt(lambda x: f(a, x)), (x,), (d,))
     np.testing.assert_array_equal(value, f(a if form in ("csr", "csc") else a.tocsr(), x))
     np.testing.assert_allclose(value, dense(x), rtol=1e-14)
@@ -77,8 +79,6 @@ def test_products_in_the_notation_of_matrices(name: str, form: str) -> None:
 
 def test_vectors() -> None:
     a = sp.coo_array(DENSE[1])
-    if a.ndim != 1:
-        pytest.skip("this SciPy has no sparse vectors")
     for f, dense, x in (
         (lambda x: a @ x, lambda x: DENSE[1] @ x, V),
         (lambda x: x @ a, lambda x: x @ DENSE[1], V),

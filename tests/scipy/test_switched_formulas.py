@@ -180,15 +180,21 @@ def test_a_skewness_of_arrays() -> None:
 
 def of_reciprocal(a: Any) -> Any:
     """By v = 1 / x, of which a - v is normal, cut off at 0."""
-    density = lambda v: mp.npdf(a - v) / mp.ncdf(a)  # noqa: E731
-    parts = lambda v: (a - v) ** 2 / 2 - 2 * mp.log(v)  # noqa: E731
-    return mp.log(mp.ncdf(a) * mp.sqrt(2 * mp.pi)) + mp.quad(lambda v: parts(v) * density(v), [0, 1, 2, 4, 8, 14])
+
+    def weighted(v: Any) -> Any:
+        return ((a - v) ** 2 / 2 - 2 * mp.log(v)) * mp.npdf(a - v) / mp.ncdf(a)
+
+    return mp.log(mp.ncdf(a) * mp.sqrt(2 * mp.pi)) + mp.quad(weighted, [0, 1, 2, 4, 8, 14])
 
 
 def of_length(b: Any) -> Any:
     """Rice's: the density is that of b = 0 times exp(-b²/2) I₀(b x), of which the logarithm is smooth."""
-    density = lambda x: x * mp.exp(-(x * x + b * b) / 2) * mp.besseli(0, x * b)  # noqa: E731
-    return mp.quad(lambda x: -density(x) * mp.log(density(x)), [0, 1, 2, 4, 8, 12])
+
+    def weighted(x: Any) -> Any:
+        density = x * mp.exp(-(x * x + b * b) / 2) * mp.besseli(0, x * b)
+        return -density * mp.log(density)
+
+    return mp.quad(weighted, [0, 1, 2, 4, 8, 12])
 
 
 UNDERFLOWING: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], float]] = {

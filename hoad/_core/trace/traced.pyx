@@ -202,9 +202,10 @@ cdef inline bint is_labelled(object x) except -1:
 
 
 cpdef bint leaves_product(frame, int ndim) except -1:
-    """Whether a sparse matrix runs that leaves its product with x, of so many dimensions, to x.
+    """Whether the frame is the method of SciPy that multiplies a sparse matrix by x, of so many dimensions.
 
-    It does where x is no array and `np.asanyarray` of it is a single object: then Python asks x, by `__rmatmul__`.
+    That method returns NotImplemented if the class of x is no array class and `np.asanyarray(x)` is one object. Python
+    then calls ``x.__rmatmul__``.
     """
     code = frame.f_code
     if code.co_name != "_matmul_dispatch" or ndim > 2 or not is_part_of("scipy", code.co_filename):
