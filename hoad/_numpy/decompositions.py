@@ -19,7 +19,7 @@ from hoad._numpy.reductions import max, sum
 from hoad._numpy.registry import as_traced, implements
 from hoad._numpy.shape import reshape, swapaxes
 from hoad._numpy.spectra import decomposed
-from hoad._numpy.triangles import both_triangles
+from hoad._numpy.triangles import mirrored
 from hoad._ops import primitives as prim
 from hoad.errors import NoRuleError, ShapeError
 
@@ -45,14 +45,14 @@ def cholesky(a: Any, /, *, upper: bool = False) -> Any:
     a = _matrices("cholesky", a)
     if upper:
         return swapaxes(conjugate(cholesky(swapaxes(conjugate(a), -1, -2))), -1, -2)
-    return apply_primitive(prim.CHOLESKY, None, both_triangles("np.linalg.cholesky", a))
+    return apply_primitive(prim.CHOLESKY, None, mirrored(a))
 
 
 def _eigh(a: Any, uplo: str) -> tuple[Any, Any]:
     uplo = uplo.upper()
     if uplo not in ("L", "U"):
         raise ValueError("UPLO argument must be 'L' or 'U'")
-    w, v = decomposed(prim.EIGH, (uplo,), both_triangles("np.linalg.eigh", a))
+    w, v = decomposed(prim.EIGH, (uplo,), mirrored(a, lower=uplo == "L"))
     return w, v
 
 

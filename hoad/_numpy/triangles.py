@@ -1,22 +1,25 @@
-"""Whether a matrix gives both triangles to what reads one, where its value at the recorded point does not tell.
+"""What reads one triangle of a matrix, as `cholesky` and `eigh` do, and has the derivative by symmetric matrices.
 
-A function may write one triangle and leave constants in the other, which are equal at some points, as at zeros. So the
-nodes that a matrix is made of are followed back, item by item: of a pair across the diagonal, either both depend on
-what is recorded, or none does.
+Of a function that makes two triangles in different ways, that would be half of the truth; and their values do not tell,
+for they may be equal by chance, as where one is left at zero. So the matrix is made of the triangle that is read
+first, which is exact for what NumPy computes. An input that is a matrix itself stands for a symmetric one, and so does
+what is made of it alike in both triangles: then adjoints are symmetric, and a step along a gradient stays symmetric.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hoad._core.graph.inspect import const_value, depends_on_inputs, node_row, operand_avals
-from hoad._core.graph.primitive import CONCATENATE, GUFUNC, PYTHON, REDUCE, STRIDED, UFUNC, ufunc_primitive
+from hoad._core.graph.inspect import const_value, depends_on_inputs, depends_on_matrix, node_row, operand_avals
+from hoad._core.graph.primitive import CONCATENATE, REDUCE, STRIDED, UFUNC, ufunc_primitive
 from hoad._core.graph.tape import AbstractValue, Graph
 from hoad._core.trace.traced import graph_of, is_traced, node_of
+from hoad._numpy.registry import decided
 from hoad._ops import primitives as prim
 from hoad._ops.dependence import links
 
@@ -31,24 +34,65 @@ class _TooFar(Exception):
     """The nodes that a matrix is made of are too many."""
 
 
-def both_triangles(name: str, a: Any) -> Any:
-    """a, which `name` reads one triangle of; raises where one of a pair across the diagonal is constant, one is not."""
+def mirrored(a: Any, lower: bool = True, conjugated: bool = True) -> Any:
+    """a, or the symmetric (or Hermitian) matrix of the triangle that is read.
+
+    That the values of the other are others is guarded: elsewhere they may be the same.
+    """
     if not is_traced(a) or a.ndim < 2 or a.shape[-1] != a.shape[-2] or a.shape[-1] < 2 or not a.size:
         return a
     graph, node = graph_of(a), node_of(a)
-    if a.shape[-1] > LARGE and not _has_zero_pairs(node_row(graph, node)[4]):
+    if _is_symmetric_throughout(graph, node, {}):
         return a
-    try:
-        may = _Walk(graph, certain=False).of(node)
-        if isinstance(may, bool) or np.array_equal(may, other := np.swapaxes(may, -1, -2)):
+    other = np.swapaxes(a, -1, -2)
+    if conjugated:
+        other = np.conjugate(other)
+    if depends_on_matrix(graph, node, MOST_NODES) and _depends_alike(a):
+        value = node_row(graph, node)[4]
+        if value is None or prim.is_symmetric(value, conjugated):
             return a
-        # seldom: a factor may be zero in one of them and a rounding error in the other
-        must = _Walk(graph, certain=True).of(node)
+        decided(np.any(np.not_equal(a, other)))
+    found = np.where(_triangle(a.shape[-1], lower), a, other)
+    if a.dtype.kind != "c" or not conjugated:
+        return found
+    return np.where(np.eye(a.shape[-1], dtype=bool), np.real(a), found)
+
+
+@functools.lru_cache(maxsize=16)
+def _triangle(n: int, lower: bool) -> NDArray[np.bool_]:
+    found = np.tri(n, dtype=bool)
+    return found if lower else found.T
+
+
+def _is_symmetric_throughout(graph: Graph, k: int, known: dict[int, bool]) -> bool:
+    """Whether an operand is made item by item of numbers and of constant symmetric matrices, such as distances."""
+    if k < 0:
+        value = const_value(graph, k)
+        return np.size(value) == 1 or (np.ndim(value) > 1 and np.array_equal(value, np.swapaxes(value, -1, -2)))
+    found = known.get(k)
+    if found is None:
+        known[k] = False  # beyond so many, it is not looked for
+        primitive, operands, _, aval, _, _ = node_row(graph, k)
+        is_real = aval.dtype.kind in "fbiu"
+        found = aval.size == 1 or (
+            is_real
+            and (primitive.kind == UFUNC or primitive.elementwise)
+            and len(known) < MOST_NODES
+            and all(_is_symmetric_throughout(graph, x, known) for x in operands)
+        )
+        known[k] = found
+    return found
+
+
+def _depends_alike(a: Any) -> bool:
+    """Whether of each pair across the diagonal both items may depend on what is recorded, or none does."""
+    if a.shape[-1] > LARGE and not _has_zero_pairs(node_row(graph_of(a), node_of(a))[4]):
+        return True
+    try:
+        found = _Walk(graph_of(a)).of(node_of(a))
     except (_TooFar, RecursionError):
-        return a
-    if np.any(must & may & ~other):
-        raise prim.not_symmetric(name)
-    return a
+        return True
+    return isinstance(found, bool) or np.array_equal(found, np.swapaxes(found, -1, -2))
 
 
 def _has_zero_pairs(value: Any) -> bool:
@@ -62,14 +106,13 @@ def _has_zero_pairs(value: Any) -> bool:
 
 
 class _Walk:
-    """Which items of nodes depend on inputs, of any recording in the graph: those that may, or those that certainly do.
+    """Which items of nodes may depend on inputs, of any recording in the graph.
 
     What is not known depends on all that it is made of.
     """
 
-    def __init__(self, graph: Graph, certain: bool) -> None:
+    def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.certain = certain
         self.found: dict[int, Dependence] = {}
         self.depth = 0
 
@@ -95,9 +138,7 @@ class _Walk:
         primitive, operands, params, aval, value, _ = node_row(self.graph, k)
         if primitive is prim.INPUT or primitive is prim.IDENTITY:  # an input, or one of a recording within another
             return True
-        if self.certain and primitive.zero_derivative:
-            return False
-        if not aval.shape and not self.certain and primitive.kind == UFUNC and value:
+        if not aval.shape and primitive.kind == UFUNC and value:
             return depends_on_inputs(self.graph, k)  # no factor of it is zero
         special = SPECIAL.get(primitive)
         if special is not None:
@@ -113,13 +154,10 @@ class _Walk:
                 self.spread(x, y.shape) for x, y in zip(operands, operand_avals(self.graph, operands), strict=True)
             ]
             return np.concatenate(parts, axis=params[0])
-        return self._linked(primitive, operands, params, aval, value)
+        return self._linked(primitive, operands, params, aval)
 
-    def _linked(self, primitive: Any, operands: list[int], params: Any, aval: Any, value: Any) -> Dependence:
-        """By the structure of any other operation.
-
-        Where it mixes items, a zero may be one at every point, as in the inverse of a diagonal matrix: not certain.
-        """
+    def _linked(self, primitive: Any, operands: list[int], params: Any, aval: Any) -> Dependence:
+        """By the structure of any other operation."""
         which = 0
         if primitive is prim.RESULT:
             which = params[0]
@@ -131,9 +169,6 @@ class _Walk:
             if self.of(operand) is not False:
                 items = self.spread(operand, avals[k].shape).reshape(-1, 1).astype(np.uint8)
                 found |= links(primitive, params, avals, aval, k, values, which).forward(items)[:, 0] != 0
-        mixes = primitive.kind in (GUFUNC, PYTHON) and primitive is not prim.CUMSUM and not primitive.of_programs
-        if self.certain and mixes and aval.size > 1 and value is not None:
-            found &= _beyond_rounding(value).ravel()
         return found.reshape(aval.shape) if found.any() else False
 
     def either(self, operands: Sequence[int], shape: tuple[int, ...]) -> Dependence:
@@ -158,32 +193,18 @@ class _Walk:
         return node_row(self.graph, k)[4] if self.of(k) is False else None
 
     def nonzero(self, k: int) -> Dependence:
-        """Which items of an operand are not known to be zero; certainly: that are not zero but for rounding."""
+        """Which items of an operand are not known to be zero."""
         own = self.of(k)
         if own is True:
             return True
         value = const_value(self.graph, k) if k < 0 else node_row(self.graph, k)[4]
-        if value is None:  # recorded without values
-            return own if self.certain else True
-        if not self.certain:
-            if np.count_nonzero(value) == np.size(value):
-                return True
-            found: Any = np.not_equal(value, 0)
-        else:
-            found = _beyond_rounding(value)
-        return np.asarray(found if own is False else np.logical_or(found, own))
+        if value is None or np.count_nonzero(value) == np.size(value):  # None: recorded without values
+            return True
+        return np.asarray(np.not_equal(value, 0) if own is False else np.logical_or(np.not_equal(value, 0), own))
 
 
 def _whole(found: Dependence, shape: tuple[int, ...]) -> Dependence:
     return found if isinstance(found, bool) or found.shape == shape else np.broadcast_to(found, shape)
-
-
-def _beyond_rounding(value: Any) -> Any:
-    """Which items are not zero but for rounding, beside the largest."""
-    sizes = np.abs(value)
-    if sizes.dtype.kind != "f":
-        return np.not_equal(sizes, 0)
-    return np.greater(sizes, np.finfo(sizes.dtype).eps ** 0.75 * np.max(sizes, initial=0.0))
 
 
 def _product(walk: _Walk, operands: Sequence[int], params: Any, aval: AbstractValue) -> Dependence:
@@ -231,8 +252,6 @@ def _choice(walk: _Walk, operands: Sequence[int], params: Any, aval: AbstractVal
     taken = walk.value(condition)
     if taken is not None:
         found = np.where(np.asarray(taken, bool), x, y)
-    elif walk.certain:
-        found = np.logical_and(x, y)
     else:
         found = np.logical_or(np.logical_or(x, y), walk.of(condition))
     return np.broadcast_to(found, aval.shape)
@@ -242,7 +261,7 @@ def _gathered(walk: _Walk, operands: Sequence[int], params: Any, aval: AbstractV
     x, places = operands
     own, at = walk.of(x), walk.value(places)
     if isinstance(own, bool):
-        return own or (walk.of(places) is not False and not walk.certain)
+        return own or walk.of(places) is not False
     return bool(own.any()) if at is None else np.broadcast_to(own.ravel()[np.asarray(at)], aval.shape)
 
 

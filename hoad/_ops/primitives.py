@@ -33,7 +33,7 @@ from hoad._core.ops.cumsum import running_sum
 from hoad._core.ops.plan import broadcast_shapes, broadcast_strides, contiguous_strides
 from hoad._core.runtime.spectral import spectral
 from hoad._ops.adjugates import conjugate_transposed, mixed_adjugate, transposed
-from hoad.errors import NoRuleError, ShapeError, count
+from hoad.errors import GuardError, NoRuleError, ShapeError, count
 
 Params = Any
 Avals = tuple[AbstractValue, ...]
@@ -449,17 +449,8 @@ def _lstsq_infer(params: Params, a: AbstractValue, b: AbstractValue) -> Avals:
     return (intern_aval(a.dtype, (a.shape[1], b.shape[1])),)
 
 
-def not_symmetric(name: str) -> NoRuleError:
-    """What to say of a matrix of which one triangle alone is given."""
-    return NoRuleError(
-        f"{name} of a matrix that is not symmetric has no derivative rule ({here()}): its derivative is "
-        "that by a symmetric matrix, or by a Hermitian one. Give both triangles, as np.tril(a) + np.tril(a, -1).T, "
-        "or with .conj().T of a complex one."
-    )
-
-
-def symmetric_or_refused(name: str, a: Any, conjugated: bool = True) -> Any:
-    """a, which `name` reads one triangle of; raises where the other is not the same (conjugate) but for rounding.
+def is_symmetric(a: Any, conjugated: bool = True) -> bool:
+    """Whether both triangles are the same (or the conjugates) but for rounding.
 
     Entry by entry, so that a large one, or a large matrix of a stack, does not hide a triangle of small ones.
     """
@@ -467,21 +458,32 @@ def symmetric_or_refused(name: str, a: Any, conjugated: bool = True) -> Any:
     if conjugated:
         other = np.conjugate(other)
     if np.array_equal(a, other):
-        return a
+        return True
     eps = np.finfo(a.dtype).eps
     with np.errstate(invalid="ignore", over="ignore"):
         size = np.maximum(abs(a), abs(other))
         rows = np.sqrt(np.max(size, axis=-1, initial=0.0))
         allowed = np.maximum(eps**0.5 * size, eps**0.75 * (rows[..., :, None] * rows[..., None, :]))
-        refused = np.any(abs(a - other) > allowed)
-    if refused:
-        raise not_symmetric(name)
-    return a
+        return not np.any(abs(a - other) > allowed)
+
+
+def as_recorded(a: Any, conjugated: bool = True) -> Any:
+    """a, which was symmetric (or Hermitian) where it was recorded; raises where it is not.
+
+    One that is not is recorded as the matrix of the triangle that is read: `hoad._numpy.triangles`.
+    """
+    if is_symmetric(a, conjugated):
+        return a
+    raise GuardError(
+        "this program was recorded with a matrix that is symmetric (or Hermitian), and here it is not: cholesky, eigh "
+        "and the like read one of its triangles. Record it with a matrix like this one, or give both triangles, as "
+        "np.tril(a) + np.tril(a, -1).T, or with .conj().T of a complex one."
+    )
 
 
 CHOLESKY = _declare_python(
     "cholesky",
-    lambda params, a: np.linalg.cholesky(symmetric_or_refused("np.linalg.cholesky", a)),
+    lambda params, a: np.linalg.cholesky(as_recorded(a)),
     _of_square("cholesky", lambda a: (a,)),
     costly=True,
 )
@@ -500,7 +502,7 @@ def _eigensolver(name: str) -> Callable[[Any], Any]:
 # Solvers differ in the signs of vectors, and in their last digits.
 EIGH = _declare_python(
     "eigh",
-    lambda params, a: _eigensolver(*params)(symmetric_or_refused("np.linalg.eigh", a)),
+    lambda params, a: _eigensolver(*params)(as_recorded(a)),
     _of_square("eigh", lambda a: (intern_aval(real_dtype(a.dtype), a.shape[:-1]), a)),
     "solver",
     nout=2,

@@ -9,7 +9,7 @@ import scipy.linalg
 
 from hoad._numpy.products import inexact
 from hoad._numpy.spectra import decomposed
-from hoad._numpy.triangles import both_triangles
+from hoad._numpy.triangles import mirrored
 from hoad._ops import primitives as prim
 from hoad._scipy.registry import adjoint, common, decided, implements, refused
 from hoad._scipy.symmetric_part import symmetric_part
@@ -63,10 +63,9 @@ def by_tridiagonal_in_part(a: Any) -> Any:
 
 
 def _pairs(a: Any, solver: Any) -> tuple[Any, Any]:
-    """Eigenvalues and vectors of a matrix of which both triangles are given."""
+    """Eigenvalues and vectors of a symmetric (or Hermitian) matrix."""
     if not a.size:
         return np.zeros(0, prim.real_dtype(a.dtype)), a
-    a = both_triangles("a function of scipy.linalg", a)
     w, v = decomposed(prim.EIGH, (f"{__name__}.{solver.__name__}" if callable(solver) else solver,), a)
     return w, v
 
@@ -85,10 +84,10 @@ def _chosen(w: Any, v: Any, by_index: Any, by_value: Any) -> tuple[Any, Any]:
     return w[chosen], v[:, chosen]
 
 
-def _generalised(a: Any, b: Any, type: int) -> tuple[Any, Any]:
+def _generalised(a: Any, b: Any, lower: bool, type: int) -> tuple[Any, Any]:
     """The symmetric matrix with the same eigenvalues, and what makes the vectors of its own."""
-    a, b = common(symmetric_part(a, conjugated=True), b)
-    factor = np.linalg.cholesky(b)
+    a, b = common(symmetric_part(a, lower=lower), b)
+    factor = np.linalg.cholesky(mirrored(b, lower))
     if type == 1:
         half = triangular(factor, a, lower=True, unit=False)
         inner = triangular(factor, adjoint(half), lower=True, unit=False)
@@ -99,9 +98,9 @@ def _generalised(a: Any, b: Any, type: int) -> tuple[Any, Any]:
 
 def _eigh(a: Any, b: Any, lower: bool, type: int, by_index: Any, by_value: Any, values_alone: bool) -> tuple[Any, Any]:
     if b is None:
-        w, v = _pairs(a, by_lower if lower else by_upper)
+        w, v = _pairs(mirrored(a, lower), by_lower if lower else by_upper)
     else:
-        inner, factor = _generalised(a, b, type)
+        inner, factor = _generalised(a, b, lower, type)
         w, v = _pairs(inner, "L")
         if not values_alone:
             v = factor @ v if type == 3 else triangular(adjoint(factor), v, lower=False, unit=False)
@@ -121,11 +120,11 @@ def eigh(
 ) -> Any:
     """Eigenvalues w and vectors V of a Hermitian matrix, with dw = diag(Vᴴ da V); or of a v = w b v and the like.
 
-    Both triangles have to be given: the derivative is that by a symmetric matrix. Vectors keep the signs that LAPACK
-    gives them, and have none where eigenvalues are equal; what is a function of the matrix, V f(w) Vᴴ with real f, has
-    one there too. A complex matrix determines its vectors but for phases, which are held constant: vᴴ dv has no
-    imaginary part. What phases do not change has derivatives. What they do has none, and raises `NoRuleError` in
-    reverse mode; forward mode cannot see it. By values, how many eigenvalues are chosen is guarded.
+    The derivative is that by a symmetric matrix; of one that is not, by the triangle that is read. Vectors keep the
+    signs that LAPACK gives them, and have none where eigenvalues are equal; what is a function of the matrix, V f(w) Vᴴ
+    with real f, has one there too. A complex matrix determines its vectors but for phases, which are held constant: vᴴ
+    dv has no imaginary part. What phases do not change has derivatives. What they do has none, and raises `NoRuleError`
+    in reverse mode; forward mode cannot see it. By values, how many eigenvalues are chosen is guarded.
 
     Notes
     -----
@@ -148,7 +147,13 @@ def eigh(
 
 @implements(scipy.linalg.eigvalsh, a=2, b=2)
 def eigvalsh(
-    a: Any, b: Any = None, type: int = 1, subset_by_index: Any = None, subset_by_value: Any = None, **_: Any
+    a: Any,
+    b: Any = None,
+    lower: bool = True,
+    type: int = 1,
+    subset_by_index: Any = None,
+    subset_by_value: Any = None,
+    **_: Any,
 ) -> Any:
     """The eigenvalues w of a Hermitian matrix, with dw = diag(Vᴴ da V); or of a v = w b v and the like.
 
@@ -163,7 +168,7 @@ def eigvalsh(
     array([[-2.,  0.],
            [ 0.,  0.]])
     """
-    return _eigh(a, b, True, type, subset_by_index, subset_by_value, True)[0]
+    return _eigh(a, b, lower, type, subset_by_index, subset_by_value, True)[0]
 
 
 def _ranges(select: Any, select_range: Any) -> tuple[Any, Any]:

@@ -26,7 +26,7 @@ from hoad.rules.registry import defvjp, primitive
 def cholesky(a: Any, lower: bool = False, **_: Any) -> Any:
     """The Cholesky factor: a = rᴴ r, or l lᴴ with lower=True, and dl = l Φ(l⁻¹ da l⁻ᴴ) with Φ the lower half.
 
-    Both triangles of a have to be given: its derivative is that by a symmetric matrix, or by a Hermitian one.
+    The derivative is that by a symmetric (Hermitian) matrix; of one that is not, by the triangle that is read.
 
     Notes
     -----

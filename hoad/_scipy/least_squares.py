@@ -80,10 +80,10 @@ def pinv(a: Any, atol: Any = None, rtol: Any = None, return_rank: bool = False, 
 
 
 @implements(scipy.linalg.pinvh, a=2)
-def pinvh(a: Any, atol: Any = None, rtol: Any = None, return_rank: bool = False, **_: Any) -> Any:
+def pinvh(a: Any, atol: Any = None, rtol: Any = None, lower: bool = True, return_rank: bool = False, **_: Any) -> Any:
     """The pseudo-inverse of a Hermitian matrix, with its derivative along Hermitian matrices of the same rank.
 
-    Both triangles have to be given.
+    Of a matrix that is not Hermitian, the triangle that is read counts.
 
     Notes
     -----
@@ -97,7 +97,7 @@ def pinvh(a: Any, atol: Any = None, rtol: Any = None, return_rank: bool = False,
            [ 0.  ,  0.  ]])
     """
     _traced_tolerance("pinvh", atol, rtol)
-    a = symmetric_part(a, conjugated=True)
+    a = symmetric_part(a, lower=lower)
     found = hermitian_pseudo_inverse(a, **_options(atol, rtol))
     if not return_rank:
         return found

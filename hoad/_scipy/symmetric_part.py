@@ -1,4 +1,4 @@
-"""The symmetric part of a matrix, for what reads one triangle only."""
+"""The symmetric matrix that SciPy reads in one triangle."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from hoad._numpy.triangles import both_triangles
-from hoad._ops.primitives import symmetric_or_refused
+from hoad._numpy.triangles import mirrored
+from hoad._ops.primitives import as_recorded
 from hoad.rules.registry import defvjp, primitive
 
 
@@ -19,13 +19,13 @@ def _other(a: Any, conjugated: bool) -> Any:
 @primitive(shape=lambda a, **_: a)
 def checked_symmetric(a: Any, *, conjugated: bool) -> Any:
     """a itself; raises where it is not symmetric (or Hermitian) but for rounding."""
-    return np.array(symmetric_or_refused("a function of scipy.linalg", a, conjugated))
+    return np.array(as_recorded(a, conjugated))
 
 
 defvjp(checked_symmetric, lambda g, p, a, *, conjugated: (g,))
 
 
-def symmetric_part(a: Any, *, conjugated: bool) -> Any:
-    """(a + aᴴ) / 2 or (a + aᵀ) / 2 of a matrix that is symmetric: the derivative is that by a symmetric one."""
-    a = checked_symmetric(both_triangles("a function of scipy.linalg", a), conjugated=bool(conjugated))
+def symmetric_part(a: Any, *, lower: bool, conjugated: bool = True) -> Any:
+    """(a + aᴴ) / 2 or (a + aᵀ) / 2 of a symmetric matrix, or of the one in a triangle of another."""
+    a = checked_symmetric(mirrored(a, lower, conjugated), conjugated=bool(conjugated))
     return 0.5 * (a + _other(a, conjugated))

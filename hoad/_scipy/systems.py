@@ -26,12 +26,12 @@ HERMITIAN = ("pos", "positive definite", "her", "hermitian")
 SYMMETRIC = ("sym", "symmetric")
 
 
-def structured(a: Any, assume_a: str | None) -> Any:
+def structured(a: Any, assume_a: str | None, lower: bool) -> Any:
     """What SciPy reads of a matrix with a structure that is assumed; the symmetric part of a symmetric one."""
     if assume_a in HERMITIAN:
-        return symmetric_part(a, conjugated=True)
+        return symmetric_part(a, lower=lower)
     if assume_a in SYMMETRIC:
-        return symmetric_part(a, conjugated=False)
+        return symmetric_part(a, lower=lower, conjugated=False)
     if assume_a == "upper triangular":
         return np.triu(a)
     if assume_a == "lower triangular":
@@ -44,12 +44,12 @@ def structured(a: Any, assume_a: str | None) -> Any:
 
 
 @implements(scipy.linalg.solve, stacks=True, a=2, b="1|2")
-def solve(a: Any, b: Any, assume_a: str | None = None, transposed: bool = False, **_: Any) -> Any:
+def solve(a: Any, b: Any, lower: bool = False, assume_a: str | None = None, transposed: bool = False, **_: Any) -> Any:
     """x of a x = b, with a dx = db - da x.
 
-    Of a matrix that is assumed to be symmetric, positive definite or Hermitian, both triangles have to be given: its
-    derivative is that by a symmetric matrix. Of one that is assumed to be triangular, diagonal or tridiagonal, the
-    other entries are not read, and have derivative 0.
+    Of a matrix that is assumed to be symmetric, positive definite or Hermitian, the derivative is that by a symmetric
+    matrix; where it is not symmetric, by the triangle that is read. Of one that is assumed to be triangular, diagonal
+    or tridiagonal, the other entries are not read, and have derivative 0.
 
     Notes
     -----
@@ -66,7 +66,7 @@ def solve(a: Any, b: Any, assume_a: str | None = None, transposed: bool = False,
     >>> hoad.grad(lambda b: np.sum(linalg.solve(a, b, assume_a="pos")))(np.ones(2)) * 11
     array([2., 3.])
     """
-    a = structured(a if a.ndim else np.reshape(a, (1, 1)), assume_a)
+    a = structured(a if a.ndim else np.reshape(a, (1, 1)), assume_a, lower)
     a, b = common(np.swapaxes(a, -1, -2) if transposed else a, b)
     if a.shape[-1] == 1 and b.shape[0] != 1:  # a number divides whatever b is
         return b / np.reshape(a, ())
@@ -74,7 +74,7 @@ def solve(a: Any, b: Any, assume_a: str | None = None, transposed: bool = False,
 
 
 @implements(scipy.linalg.inv, stacks=True, a=2)
-def inv(a: Any, assume_a: str | None = None, **_: Any) -> Any:
+def inv(a: Any, assume_a: str | None = None, lower: bool = False, **_: Any) -> Any:
     """a⁻¹, with d(a⁻¹) = -a⁻¹ da a⁻¹.
 
     What `assume_a` means is the same as for `solve`.
@@ -90,7 +90,7 @@ def inv(a: Any, assume_a: str | None = None, **_: Any) -> Any:
     array([[-0.25,  0.  ],
            [ 0.  ,  0.  ]])
     """
-    return np.linalg.inv(structured(a, assume_a))
+    return np.linalg.inv(structured(a, assume_a, lower))
 
 
 @implements(scipy.linalg.det, stacks=True, a=2)

@@ -24,7 +24,7 @@ from rules.modes import along, words  # noqa: E402
 
 import hoad  # noqa: E402
 from hoad._scipy.registry import IMPLEMENTED  # noqa: E402
-from hoad.errors import HoadError, NoRuleError  # noqa: E402
+from hoad.errors import HoadError  # noqa: E402
 from hoad.scipy import linalg  # noqa: E402
 
 RECORDED = [row for row in ROWS if row.kind is Kind.DIFFERENTIABLE]
@@ -431,8 +431,7 @@ def test_equal_eigenvalues_and_singular_values() -> None:
     np.testing.assert_allclose(hoad.grad(lambda x: np.sum(linalg.sqrtm(x)))(4.0 * eye), 0.25 * np.ones((3, 3)))
 
 
-def test_a_triangle_alone_is_refused() -> None:
-    """As for NumPy's functions: the derivative is that by a symmetric matrix."""
+def test_a_program_of_symmetric_matrices_refuses_others() -> None:
     for f in (
         linalg.cholesky,
         linalg.eigvalsh,
@@ -440,8 +439,9 @@ def test_a_triangle_alone_is_refused() -> None:
         lambda x: linalg.solve(x, V, assume_a="pos"),
         lambda x: linalg.solve(x, V, assume_a="sym"),
     ):
-        with pytest.raises(NoRuleError, match="Give both triangles"):
-            hoad.jvp(lambda x, f=f: np.sum(f(x)), (np.tril(P),), (P,))
+        program = hoad.record(f, P)
+        with pytest.raises(hoad.GuardError, match="was recorded with a matrix that is symmetric"):
+            program.evaluate(np.tril(P))
 
 
 @pytest.mark.parametrize(

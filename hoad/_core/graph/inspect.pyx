@@ -49,6 +49,30 @@ def depends_on_inputs(Graph graph, int operand):
     return False
 
 
+def depends_on_matrix(Graph graph, int operand, int most):
+    """Whether an operand depends on an input that is a square matrix, or has such items; None beyond so many nodes."""
+    cdef int32_t n, k, at
+    cdef list stack = [operand]
+    cdef set seen = set()
+    cdef const int32_t* operands
+    cdef tuple shape
+    while stack:
+        at = stack.pop()
+        if at < 0 or at in seen:
+            continue
+        if len(seen) == most:
+            return None
+        seen.add(at)
+        operands = node_operands(graph, at, &n)
+        if n and graph.nodes[at].op != OP_IDENTITY:     # not an input, nor one of a recording within another
+            stack.extend([operands[k] for k in range(n)])
+            continue
+        shape = aval_of(operand_aval(graph, at)).shape
+        if len(shape) > 1 and shape[-1] == shape[-2] > 1:
+            return True
+    return False
+
+
 def are_strong(Graph graph, list operands):
     """Of each of these operands, linear in seeds: 1 if its zeros are strong, 2 if it is a constant of zeros, else 0."""
     return tuple([2 if <int32_t>k < 0 else int(graph.nodes[<int32_t>k].flags & F_STRONG != 0) for k in operands])
