@@ -18,7 +18,7 @@ from hoad._program.trace import recorder_among
 from hoad._pytree.arguments import Numbers, check_function, number_aval
 from hoad._pytree.containers import leaves_of
 from hoad._transform.checkpoint_segments import Span, Steps
-from hoad._transform.composite import Apart, Stretch, apart_from, program_of
+from hoad._transform.composite import UNFOLDED, Apart, Stretch, apart_from, program_of
 from hoad.errors import ArgumentError, DTypeError, ShapeError
 
 
@@ -83,6 +83,8 @@ def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
             if record is not None:
                 return record(checkpointed, args, kwargs)
             return apart_from((args, kwargs), f(*args, **kwargs))
+        if UNFOLDED.get():
+            return f(*args, **kwargs)
         apart = Apart(functools.partial(f, *args, **kwargs))
         if not apart.values:
             return apart.parts.filled(())

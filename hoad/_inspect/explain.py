@@ -12,21 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hoad._core.graph.inspect import const_value, node_row, operand_avals
-from hoad._core.graph.primitive import UFUNC, Primitive
+from hoad._core.graph.primitive import Primitive
 from hoad._core.graph.tape import Graph
 from hoad._core.record.recording import Extension
 from hoad._display.notation import operation_text
 from hoad._display.values import shape_text
 from hoad._inspect import debug_nans
 from hoad._inspect.origin import input_names, leaf_names, name_of
-from hoad._ops.dependence import Sets, links
-from hoad._ops.primitives import INPUT, RESULT
-from hoad._program.callee import Callee
+from hoad._program.dependence_of_programs import spread_nodes
 from hoad._program.program import Program
 from hoad._program.record import recorded_as
 from hoad._program.tape import Tape
 from hoad._pytree.arguments import check_function
-from hoad._transform.loops import Loop
 from hoad.errors import ArgumentError, NoRuleError, count
 
 MOST_ITEMS = 1024  # of all inputs together, up to which dependence is followed item by item
@@ -249,98 +246,6 @@ class _Spread:
         if not self.by_items:
             return [np.asarray(column.any()) for column in columns]
         return [column.reshape(shape + own) for column, own in zip(columns, self.shapes, strict=True)]
-
-
-def spread_nodes(graph: Graph, end: int, given: dict[int, Sets]) -> dict[int, Sets]:
-    """The sets of the items of nodes, from those of inputs; nodes that depend on none are left out."""
-    found = dict(given)
-    within: dict[int, list[Sets | None] | None] = {}  # of nodes that run a program: of all results, if it is known
-    for i in range(end):
-        primitive, operands, params, aval, *_ = node_row(graph, i)
-        if primitive is INPUT:
-            continue
-        which, first = 0, i
-        if primitive is RESULT:
-            which, first = params[0], operands[0]
-            primitive, operands, params = node_row(graph, first)[:3]
-        if not any(k in found for k in operands):
-            continue
-        if primitive.of_programs and primitive.name in WITHIN and first not in within:
-            within[first] = WITHIN[primitive.name](params[0], [found.get(k) for k in operands])
-        results = within.get(first)
-        sets = _union(graph, primitive, operands, params, aval, which, found) if results is None else results[which]
-        if sets is not None and sets.any():
-            found[i] = sets
-    return found
-
-
-def _union(
-    graph: Graph, primitive: Any, operands: list[int], params: Any, aval: Any, which: int, found: dict[int, Sets]
-) -> Sets:
-    """The union over the operands of what reaches the items of a result."""
-    hanging = [k for k, operand in enumerate(operands) if operand in found]
-    avals = operand_avals(graph, operands)
-    if primitive.kind == UFUNC and not aval.shape:
-        return np.asarray(np.bitwise_or.reduce([found[operands[k]] for k in hanging]))
-    values = [const_value(graph, k) if k < 0 else None for k in operands]
-    return np.asarray(
-        np.bitwise_or.reduce(
-            [links(primitive, params, avals, aval, k, values, which).forward(found[operands[k]]) for k in hanging]
-        )
-    )
-
-
-def _through_call(callee: Callee, given: Sequence[Sets | None]) -> list[Sets | None] | None:
-    """As through the program that a call runs; None where there is none to be seen."""
-    entered = callee._entered(tuple(given))
-    return None if entered is None else _through_program(*entered)
-
-
-def _through_program(program: Program, given: Sequence[Sets | None]) -> list[Sets | None]:
-    """The sets of the outputs of a program, from those of its inputs."""
-    last, nodes = program._last, program._input_nodes()
-    sets = {node: x for node, x in zip(nodes, given, strict=True) if x is not None}
-    found = spread_nodes(last._graph, last._end, sets)
-    return [found.get(k) for k in last._outputs]
-
-
-def _through_loop(loop: Loop, given: Sequence[Sets | None]) -> list[Sets | None]:
-    """As through a program, until what is carried grows no more; the rows of an array are one."""
-    inputs = [_rows_joined(x, loop.length) if letter == "x" else x for x, letter in zip(given, loop.takes, strict=True)]
-    carried = [k for k, letter in enumerate(loop.takes) if letter == "c"]
-    returned = [k for k, letter in enumerate(loop.gives) if letter == "c"]
-    while True:
-        results = _through_program(loop.program, inputs)
-        before = [inputs[k] for k in carried]
-        for k, out in zip(carried, returned, strict=True):
-            inputs[k] = _either(inputs[k], results[out])
-        if all(_same(a, inputs[k]) for a, k in zip(before, carried, strict=True)):
-            break
-    for k, out in zip(carried, returned, strict=True):
-        results[out] = inputs[k] if not loop.length else results[out]
-    return [
-        np.tile(x, (loop.length, 1)) if letter == "y" and x is not None else x
-        for x, letter in zip(results, loop.gives, strict=True)
-    ]
-
-
-def _rows_joined(sets: Sets | None, length: int) -> Sets | None:
-    if sets is None or not length:
-        return None
-    return np.asarray(np.bitwise_or.reduce(sets.reshape(length, -1, sets.shape[1]), axis=0))
-
-
-def _either(a: Sets | None, b: Sets | None) -> Sets | None:
-    if a is None or b is None:
-        return b if a is None else a
-    return np.asarray(a | b)
-
-
-def _same(a: Sets | None, b: Sets | None) -> bool:
-    return a is b or (a is not None and b is not None and bool(np.array_equal(a, b)))
-
-
-WITHIN: dict[str, Callable[..., list[Sets | None] | None]] = {"call": _through_call, "scan": _through_loop}
 
 
 def _flat(

@@ -223,16 +223,9 @@ def _of_join(x: _Asked) -> Links:
 
 
 def _of_program(x: _Asked) -> Links:
-    """The rows of a loop apart, if no step waits for another."""
-    loop = x.params[0]
-    if (
-        x.which is not None
-        and getattr(loop, "is_parallel", False)
-        and loop.takes[x.k] == "x"
-        and loop.gives[x.which] == "y"
-    ):
-        return along(x.own, x.whole, [(0, 0)])
-    return mixing(x.own, x.whole)
+    """By what the program itself says."""
+    found: Links | None = None if x.which is None else x.params[0]._links(x.k, x.which, len(x.operands))
+    return mixing(x.own, x.whole) if found is None else found
 
 
 OF_KIND: dict[int, Callable[[_Asked], Links]] = {REDUCE: _of_reduction, CONCATENATE: _of_join}

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
+import numpy as np
+
 from hoad._core.graph.primitive import RESULTS_LIMIT, Primitive
 from hoad._core.graph.tape import AbstractValue
 from hoad._core.kernels.native_call import NativeCall
 from hoad._core.trace.calls import apply_primitive
+from hoad._ops.dependence import Entrywise, Links
 from hoad._ops.primitives import declare_call
 from hoad._program.pickling import FAMILIES, refusal
 from hoad.errors import ArgumentError
@@ -59,6 +62,15 @@ class Callee:
     def _entered(self, values: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]] | None:
         """The program that computes the results, and the values of its inputs; None where no single one does."""
         return None
+
+    def _links(self, k: int, which: int, count: int) -> Links | None:
+        """Between operand k, of so many, and a result; None if all items are with all."""
+        entered = self._entered(tuple(range(count)))
+        between = None if entered is None else entered[0]._dependence()
+        if entered is None or between is None:
+            return None
+        own = [x for x, operand in zip(between[which], entered[1], strict=True) if operand == k]
+        return Entrywise(own[0].shape, *np.nonzero(np.logical_or.reduce(own))) if own else None
 
     def _run(self, values: tuple[Any, ...]) -> Sequence[Any]:
         """The results, as plain values."""

@@ -22,6 +22,7 @@ from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.context import WATCHERS
 from hoad._program.address import Address
 from hoad._program.callee import Callee, Strong, called
+from hoad._program.dependence_of_programs import Between, dependence
 from hoad._program.pickling import dump, load, refusal, restoring, whole_number
 from hoad._program.tape import Constant, Tape
 from hoad._program.trace import recorder_among
@@ -69,6 +70,7 @@ class Program(list[Tape], Callee):
         self._adjoints: dict[tuple[bool, Strong, int], Program] = {}
         self._known_strong: dict[Any, Strong] = {}  # of derivatives of it, which may be forgotten since
         self._known_series: dict[Any, Any] = {}  # its Taylor arithmetic
+        self._known_dependence: tuple[()] | tuple[Between | None] = ()  # once it was asked for
         self._executable: Executable | None = None  # the program made ready to be called
         self._takes_containers = False  # whether its arguments are taken apart, once it is ready
 
@@ -114,6 +116,14 @@ class Program(list[Tape], Callee):
     def _input_nodes(self) -> list[int]:
         nodes = [i for tape in self for i in tape._inputs]
         return [i for i in nodes if i not in self._omitted] if self._omitted else nodes
+
+    def _dependence(self) -> Between | None:
+        """Of each output and input, which items of the one depend on which of the other; None if that is too large."""
+        if not self._known_dependence:
+            last = self._last
+            found = dependence(last._graph, last._end, self._input_nodes(), list(last._outputs))
+            self._known_dependence = (found,)
+        return self._known_dependence[0]
 
     def _check_chain(self, whole: bool = True) -> None:
         """Raise unless every tape is one that the last came of, in their order, and none with inputs is missing."""

@@ -19,6 +19,7 @@ from hoad._core.graph.reach import between
 from hoad._core.graph.tape import AbstractValue, Graph
 from hoad._core.record.recording import Recording
 from hoad._ops import primitives as prim
+from hoad._ops.dependence import Entrywise, links
 from hoad._sparse.progress import shown
 from hoad._sparse.relations import Following, Indices, Joined, Relation, relation_of
 from hoad._sparse.sparse_structure import FlatBlock, Structure
@@ -84,6 +85,25 @@ def known_values(
     return found
 
 
+def _reached_from(graph: Graph, seed: int, output: int) -> tuple[list[int], list[Node]]:
+    """The nodes between a seed and an output, without those of which programs that are called make no use."""
+    order = between(graph, seed, output)
+    nodes = [node_of(graph, i) for i in order]
+    used = {output}
+    for i, node in zip(reversed(order), reversed(nodes), strict=True):
+        if i in used:
+            used.update(x for k, x in enumerate(node.operands) if x >= 0 and _is_used(node, k))
+    kept = [(i, node) for i, node in zip(order, nodes, strict=True) if i in used]
+    return [i for i, _ in kept], [node for _, node in kept]
+
+
+def _is_used(node: Node, k: int) -> bool:
+    if not node.primitive.of_programs:
+        return True
+    found = links(node.primitive, node.params, node.avals, node.aval, k, [None] * len(node.avals), node.which)
+    return not isinstance(found, Entrywise) or len(found.operand) > 0
+
+
 class Blocks:
     """The blocks of the nodes of a sweep behind a seed: patterns, without weights."""
 
@@ -93,8 +113,7 @@ class Blocks:
         self.columns = recording.aval(seed).size
         self._value = value
         self._found = {seed: [Block(None, np.arange(self.columns), self._one())]}
-        order = between(recording.graph, seed, output)
-        nodes = [node_of(recording.graph, i) for i in order]
+        order, nodes = _reached_from(recording.graph, seed, output)
         last = {x: i for i, node in zip(order, nodes, strict=True) for x in node.operands}
         for i, node in zip(shown(order, "sparse derivative"), nodes, strict=True):
             given = [k for k, x in enumerate(node.operands) if x in self._found]

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from hoad._core.record.recording import SYMBOLIC_ZERO, Recording
+from hoad._core.trace.context import reset_in_context, set_in_context
 from hoad._program.trace import call_traced, output_operand
 from hoad._sparse.colored_sweeps import compressed
 from hoad._sparse.coloring import color
@@ -17,6 +18,7 @@ from hoad._sparse.placed_operands import in_float64, joined, picked
 from hoad._sparse.relations import Indices
 from hoad._sparse.sparse_structure import FlatBlock, Structure
 from hoad._sparse.weighted_blocks import NotInBlocksError, WeightedBlocks, moves_of
+from hoad._transform.composite import UNFOLDED
 from hoad.errors import ArgumentError, DTypeError, ShapeError
 
 Triangle = Literal["lower", "upper", None]
@@ -111,7 +113,11 @@ def _recorded(
         raise ArgumentError(
             f"{driver} differentiates with respect to the first argument of f, by position, but got none."
         )
-    returned, forms = call_traced(recording, f, args, (0,), driver, kwargs)
+    token = set_in_context(UNFOLDED, True)
+    try:
+        returned, forms = call_traced(recording, f, args, (0,), driver, kwargs)
+    finally:
+        reset_in_context(UNFOLDED, token)
     if forms is not None:
         raise ArgumentError(
             f"{driver} takes an array as the first argument of f, not a container. Make one of it with hoad.ravel."

@@ -6,6 +6,7 @@ import collections
 import contextlib
 import weakref
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -131,6 +132,10 @@ def derived_avals(
         inputs = (inputs[:first] if by_linear else inputs) + seeds
         linear = len(seeds)
     return inputs, results, linear
+
+
+# Whether functions behind a checkpoint are recorded as if it were not there, by who asks for their structure.
+UNFOLDED = ContextVar("hoad_unfolded", default=False)
 
 
 class Stretch(Callee):

@@ -24,11 +24,13 @@ from hoad._core.runtime.workspace import Call, offered
 from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.context import WATCHERS
+from hoad._ops.dependence import Links
 from hoad._program.callee import Callee, Strong
 from hoad._program.pickling import refusal, restoring, strong_zeros, whole_number
 from hoad._program.program import Program
 from hoad._transform.adjoint import extended, strong_results, strong_seeds
 from hoad._transform.columns import in_columns
+from hoad._transform.dependence_of_loops import Form, links_of_loop
 from hoad._transform.lanes import native_lanes, run_lanes
 from hoad._transform.programs import recorded, selected
 from hoad.rules.callee_primitives import declare_family
@@ -111,6 +113,11 @@ class Loop(Callee):
     def is_parallel(self) -> bool:
         """Whether there are steps that do not wait for one another."""
         return "c" not in self.takes and "w" not in self.gives and self.length != 1
+
+    def _links(self, k: int, which: int, count: int) -> Links | None:
+        between = self.program._dependence()
+        form = Form(self.takes, self.gives, self.length, self.backwards)
+        return None if between is None else links_of_loop(form, between, k, which)
 
     def run(self, values: Any) -> tuple[list[Any], int]:
         """(results, steps done) for plain values of the inputs."""
