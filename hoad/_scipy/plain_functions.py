@@ -33,7 +33,7 @@ class Surroundings:
         self.args, found = args_with_holes(args)
         self.values = found
         self.known = [plain_value(x) for x in found]
-        self._n = len(found)
+        self.count = len(found)  # of those among the arguments
         self.adopts = adopts()
 
     def add(self, values: list[Any]) -> range:
@@ -45,7 +45,7 @@ class Surroundings:
 
     def arguments(self, numbers: Sequence[Any]) -> Any:
         """The arguments, with these in the place of the traced ones."""
-        return self.args.filled(list(numbers[: self._n]))
+        return self.args.filled(list(numbers[: self.count]))
 
     def forget(self) -> None:
         """Keep no traced value."""
@@ -112,8 +112,8 @@ class Branches:
             except (GuardError, ValueError, TypeError):
                 pass  # or of another shape
         if numbers is self.around.known and not self.depends:
-            found = self._outright(xs)
-            if not any(map(is_leaf_traced, flatten(found)[0])):
+            found, is_branched = self._outright(xs)
+            if not is_branched and not any(map(is_leaf_traced, flatten(found)[0])):
                 return found
             self.depends = True
         if not self.depends:
@@ -123,10 +123,11 @@ class Branches:
             return _forgotten()
         return branch(numbers, *xs)
 
-    def _outright(self, xs: tuple[Any, ...]) -> Any:
-        """The result, of which nothing is kept in the running recording."""
-        with differentiating(apart=True, repeated=True):
-            return self._called(*xs)
+    def _outright(self, xs: tuple[Any, ...]) -> tuple[Any, bool]:
+        """The result, of which nothing is kept in the running recording; whether a branch hangs on values around it."""
+        with differentiating(apart=True, repeated=True) as d:
+            before = len(d.guarded())
+            return self._called(*xs), len(d.guarded()) > before
 
     def _called(self, *xs: Any) -> Any:
         """The function, called where the user's code is."""

@@ -15,6 +15,7 @@ import scipy.integrate
 from hoad._core.base.frame_globals import Apart
 from hoad._core.trace.context import running
 from hoad._core.trace.traced import plain_value
+from hoad._scipy.moving_kinks import has_moving_kink, once_each
 from hoad._scipy.plain_functions import Branches, Surroundings
 from hoad._scipy.registry import IMPLEMENTED, decided, refused, sections
 from hoad._scipy.solutions import with_more
@@ -170,16 +171,28 @@ class Trials:
         places = sorted({x for each in (rule, *others) for ends in each.ends for x in ends})
         return Rule(list(itertools.pairwise(places)), max(_with_ends(others[1]).least, rule.least))
 
+    def has_moving_kink(self, rule: Rule) -> bool:
+        """Whether the integral has a second derivative that the rule does not have."""
+        places: list[float] = []
+
+        def noted(x: float) -> float:
+            places.append(x)
+            return 0.0
+
+        g, _, n = _integrand(noted, self.low, self.high, self.low, self.high)
+        rule.parts(g, n, self.is_inside)
+        found = has_moving_kink(self.branches, self.around.known, places, self.around.count > 0)
+        return found and self._misses_curvature(rule)
+
+    def with_first_derivatives(self) -> Function:
+        """The integrand, whose second derivatives raise."""
+        known, values = self.around.known, once_each(self.around.values)
+        return lambda x: self.branches.at(known, plain_value(x))(values, x)  # type: ignore[misc]
+
     def _missed(self, rule: Rule, step: float) -> float | None:
         """By how much a rule misses a quotient of differences, as a share; None where there is no integral."""
-        sign = -1.0 if self.is_swapped else 1.0
         try:
-            numbers = _moved(self.around.known, step)
-            integrals = [self._here(), self._close(numbers)]
-            errors = [
-                sign * found[0] - self._sum(x, rule)
-                for found, x in zip(integrals, (self.around.known, numbers), strict=True)
-            ]
+            errors, integrals = zip(*[self._error(rule, h) for h in (0.0, step)], strict=True)
         except (HoadError, ArithmeticError, ValueError):  # other branches, or not a value that a parameter may have
             return None
         error = abs(errors[1] - errors[0])
@@ -187,6 +200,22 @@ class Trials:
         if not np.isfinite(error) or not np.isfinite(size):
             return None
         return 0.0 if error <= 10.0 * (integrals[0][1] + integrals[1][1]) else error / size
+
+    def _misses_curvature(self, rule: Rule) -> bool:
+        """Whether the rule has another second derivative than the integral."""
+        try:
+            errors, integrals = zip(*[self._error(rule, h) for h in (-STEP, 0.0, STEP)], strict=True)
+        except (HoadError, ArithmeticError, ValueError):
+            return False
+        error = abs(errors[0] - 2.0 * errors[1] + errors[2])
+        size = abs(integrals[1][0]) * STEP**2 + abs(integrals[0][0] - 2.0 * integrals[1][0] + integrals[2][0])
+        return bool(error > max(10.0 * sum(x[1] for x in integrals), LARGE * size))
+
+    def _error(self, rule: Rule, step: float) -> tuple[float, Any]:
+        """By how much a rule misses the integral at numbers close by, and what QUADPACK says of it."""
+        numbers = _moved(self.around.known, step) if step else self.around.known
+        found = self._close(numbers) if step else self._here()
+        return (-found[0] if self.is_swapped else found[0]) - self._sum(numbers, rule), found
 
     def _here(self) -> Any:
         """What QUADPACK says of the integral at hand to all digits, which it may have said already."""
@@ -248,6 +277,8 @@ def _recorded(f: Function, given: dict[str, Any], trials: Trials, found: Any) ->
     if trials.is_swapped:
         a, b, sign = b, a, -1.0
     rule = trials.rule(found)
+    if trials.has_moving_kink(rule):
+        f, (a, b) = trials.with_first_derivatives(), once_each((a, b))
     g, _, n = _integrand(f, a, b, trials.low, trials.high)
     parts = rule.parts(g, n, trials.is_inside)
     total = sum(part for part, _ in parts)

@@ -148,6 +148,41 @@ def test_a_kink_at_a_break_point_may_move() -> None:
     assert hoad.grad(f)(0.4) == pytest.approx(0.4, rel=1e-14)
 
 
+MOVING: dict[str, Callable[[Any], Any]] = {
+    "absolute": lambda p: integrate.quad(lambda x: np.abs(x - p), 0.0, 1.0, points=[0.4])[0],
+    "maximum": lambda p: integrate.quad(lambda x: np.maximum(x, p), 0.0, 1.0, points=[0.4])[0],
+    "where": lambda p: integrate.quad(lambda x: np.where(x > p, x - p, p - x), 0.0, 1.0, points=[0.4])[0],
+    "branch": lambda p: integrate.quad(lambda x: x - p if x > p else p - x, 0.0, 1.0, points=[0.4])[0],
+    "limits": lambda p: integrate.quad(lambda x: np.abs(x - 0.2), 0.0, p, points=[0.2])[0],
+}
+
+
+@pytest.mark.parametrize("f", MOVING.values(), ids=MOVING)
+def test_second_derivatives_by_the_place_of_a_kink_are_refused(f: Callable[[Any], Any]) -> None:
+    slope = 0.2 if f is MOVING["limits"] else 0.4 if f is MOVING["maximum"] else -0.2
+    assert hoad.grad(f)(0.4) == pytest.approx(slope, rel=1e-13)
+    for second in (hoad.hessian(f), hoad.derivative(f, 2), lambda p: hoad.derivatives(f, 2)(p)):
+        with pytest.raises(NoRuleError, match=r"kink that moves.*first derivatives alone.*Split the integral"):
+            second(0.4)
+
+
+@pytest.mark.parametrize(
+    ("f", "second"),
+    [
+        (lambda p: integrate.quad(lambda x: np.abs(x - 0.4) * p**2, 0.0, 1.0, points=[0.4])[0], 0.52),
+        (lambda p: integrate.quad(lambda x: np.maximum(p * x, 1e-300) ** 2, 0.0, 1.0)[0], 2.0 / 3.0),
+        (lambda p: sum(integrate.quad(lambda x: np.abs(x - p), *ends)[0] for ends in ((0.0, p), (p, 1.0))), 2.0),
+    ],
+)
+def test_kinks_that_do_not_move_have_second_derivatives(f: Callable[[Any], Any], second: float) -> None:
+    assert hoad.derivative(f, 2)(0.4) == pytest.approx(second, rel=1e-12)
+
+
+def test_a_branch_between_constants_is_not_a_constant() -> None:
+    with pytest.raises(NoRuleError):
+        hoad.grad(lambda p: integrate.quad(lambda x: 1.0 if x < p else 0.0, 0.0, 1.0)[0])(0.3)
+
+
 def test_a_singular_place_inside_is_refused() -> None:
     with pytest.raises(NoRuleError, match="singular places as ends"):
         hoad.grad(lambda p: integrate.quad(lambda x: abs(x - 0.3) ** p, 0.0, 1.0)[0])(-0.5)

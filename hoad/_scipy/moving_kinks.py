@@ -1,0 +1,105 @@
+"""Integrands with a kink inside of the range whose place moves with a parameter.
+
+The integral's first derivative is that of the integrand, integrated, where the integrand is continuous. The second has
+a term more, for the jump of the first derivative of the integrand, which no rule over fixed nodes has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hoad._core.base.where import here
+from hoad._core.graph.inspect import guard_rows, node_row
+from hoad._core.graph.primitive import UFUNC, Primitive, ufunc_primitive
+from hoad._core.trace.traced import is_traced
+from hoad._program.dependence_of_programs import spread_nodes
+from hoad._scipy.plain_functions import Branch, Branches
+from hoad._transform.programs import without_guards
+from hoad.errors import NoRuleError
+from hoad.rules.registry import defvjp, primitive
+
+OF_PLACE, OF_PARAMETERS = np.uint8(1), np.uint8(2)  # what a node depends on
+ABSOLUTE = ufunc_primitive(np.absolute)
+EXTREMES = tuple(map(ufunc_primitive, (np.maximum, np.minimum, np.fmax, np.fmin)))
+
+
+def has_moving_kink(branches: Branches, numbers: Sequence[Any], places: Sequence[float], limits_move: bool) -> bool:
+    """Whether the integrand changes between these places in a way that hangs on the place and on what is traced."""
+    at: dict[int, tuple[Branch, list[float]]] = {}
+    for x in places:
+        branch = branches.at(numbers, x)
+        if branch is None:
+            return False
+        at.setdefault(id(branch), (branch, []))[1].append(x)
+    return any(_changes(branch, numbers, xs, limits_move, len(at)) for branch, xs in at.values())
+
+
+def _changes(branch: Branch, numbers: Sequence[Any], xs: list[float], limits_move: bool, n_branches: int) -> bool:
+    program = branch.program
+    last, inputs = program._last, program._input_nodes()
+    sizes = [np.full((aval.size, 1), OF_PARAMETERS) for aval in program.input_types]
+    sizes[0][:] = OF_PLACE | (OF_PARAMETERS if limits_move else 0)
+    sets = spread_nodes(last._graph, last._end, dict(zip(inputs, sizes, strict=True)))
+    moving = {k for k, bits in sets.items() if np.bitwise_or.reduce(bits.ravel()) == OF_PLACE | OF_PARAMETERS}
+    if n_branches > 1 and any(node in moving for node, *_ in guard_rows(last._graph)[: last._guards]):
+        return True
+    tested: list[tuple[Primitive, list[int]]] = []
+    for k in sorted(moving):
+        primitive, operands, _, aval, *_ = node_row(last._graph, k)
+        if primitive in EXTREMES:
+            tested.append((primitive, operands))
+        elif primitive is ABSOLUTE:
+            tested.append((primitive, operands[:1]))
+        elif primitive.zero_derivative and (primitive.kind == UFUNC or not aval.inexact):
+            tested.append((primitive, [k]))
+    outputs = [operand for _, operands in tested for operand in operands]
+    if not outputs:
+        return False
+    program = without_guards(program, outputs)
+    sides = set()
+    for x in xs:
+        values = iter(program._run((x, *[numbers[k] for k in branch.places])))
+        sides.add(b"".join([_side(primitive, [next(values) for _ in operands]) for primitive, operands in tested]))
+    return len(sides) > 1
+
+
+def _side(tested: Primitive, values: list[Any]) -> bytes:
+    """Which formula holds, of those that an operation chooses from."""
+    if tested in EXTREMES:
+        side = np.greater(*values)
+    else:
+        side = np.signbit(values[0]) if tested is ABSOLUTE else values[0]
+    return np.asarray(side).tobytes()
+
+
+# ---- values with first derivatives alone ----------------------------------------------------------------------------
+
+
+@primitive(shape=lambda x, **_: x)
+def once(x: Any, *, where: str) -> Any:
+    """x, whose second derivatives raise."""
+    return np.array(x)
+
+
+@primitive(shape=lambda x, **_: x)
+def slope_of_once(x: Any, *, where: str) -> Any:
+    return np.ones_like(x)
+
+
+def _refusal(where: str) -> NoRuleError:
+    return NoRuleError(
+        "scipy.integrate.quad of a function with a kink that moves with what it is differentiated by has first "
+        f"derivatives alone ({where}). Split the integral at the kink: the place is a limit of both parts."
+    )
+
+
+defvjp(once, lambda g, p, x, *, where: (g * slope_of_once(x, where=where),))
+defvjp(slope_of_once, lambda g, p, x, *, where: (_refusal(where),))
+
+
+def once_each(values: Sequence[Any]) -> list[Any]:
+    """Values whose second derivatives raise, as far as they are traced."""
+    return [once(x, where=here()) if is_traced(x) else x for x in values]
