@@ -14,6 +14,7 @@ from hoad._core.trace.traced import Array, Scalar, guard_value, is_traced
 from hoad._core.trace.views import (
     as_written,
     at_basic_index,
+    at_places,
     check_writable,
     is_settled,
     places,
@@ -26,8 +27,6 @@ from hoad._core.trace.views import (
 from hoad._numpy.registry import as_traced, decided, implements
 from hoad._numpy.shape import broadcast_to
 from hoad._ops import primitives as prim
-
-FEW = 4096  # items of an array whose places are listed to find those at an index
 
 
 def _is_integer(k: Any) -> bool:
@@ -57,14 +56,10 @@ def _is_of_places(index: Any) -> bool:
 def getitem(x: Any, index: Any) -> Any:
     """Basic indices give views, unless an array is among them; others gather, and those that are traced stay live."""
     if type(x) is Array:
-        if type(index) is list and index and not holds_traced(index):
-            index = np.asarray(index)
-        if _is_of_places(index):
-            if x.size <= FEW:
-                found = read(x, places(x)[index])
-                return found if found.ndim < 2 else _laid_out(x, index, found)
-        elif (found := at_basic_index(x, index)) is not None:
-            return found
+        by_places = type(index) is np.ndarray or type(index) is list
+        found = at_places(x, index) if by_places else at_basic_index(x, index)
+        if found is not None:
+            return _laid_out(x, index, found) if by_places and found.ndim > 1 else found
     full = index if isinstance(index, tuple) else (index,)
     if isinstance(x, Scalar):
         return _new_axes(x, full)

@@ -50,6 +50,7 @@ cdef str UNKNOWN_VIEW = (
 cdef enum:
     MOST_AXES = 64
     OFTEN = 4       # times as much: when a value is taken apart first
+    FEW = 4096      # items of an array whose places are listed to find those at an index
 
 
 # ---- views ----------------------------------------------------------------------------------------------------------
@@ -349,6 +350,34 @@ def write_at_basic_index(Array x, index, value):
         return False
     write(x, view, value)
     return True
+
+
+def at_places(Array x, index):
+    """What lies where one plain array or list says, in an array that is not large; None for any other index."""
+    if aval_of(x.aval).size > FEW:
+        return None
+    if type(index) is list:
+        index = whole_numbers(index)
+    elif type(index) is not ndarray or cnp.PyArray_NDIM(index) == 0 or cnp.PyArray_TYPE(index) > cnp.NPY_ULONGLONG:
+        return None
+    return None if index is None else read(x, places(x)[index])
+
+
+cdef cnp.ndarray whole_numbers(list index):
+    """A list of integers as an index; None for any other, and for an empty one, which is of floats."""
+    cdef Py_ssize_t k
+    cdef cnp.npy_intp n = len(index)
+    cdef cnp.ndarray found
+    cdef int64_t* numbers
+    if n == 0:
+        return None
+    found = cnp.PyArray_EMPTY(1, &n, cnp.NPY_INT64, 0)
+    numbers = <int64_t*>cnp.PyArray_DATA(found)
+    for k in range(n):
+        if type(index[k]) is not int:
+            return None
+        numbers[k] = index[k]
+    return found
 
 
 def read(Array x, cnp.ndarray view):
