@@ -28,6 +28,7 @@ from hoad._ops import primitives as prim
 from hoad.errors import ShapeError
 
 # Symbols of einsum, as numbers: letters by their codes, and those that an ellipsis stands for.
+ARRAYS = (Array, np.ndarray)
 Subscripts = tuple[int, ...]
 ELLIPSIS = -1
 
@@ -268,12 +269,12 @@ def matrix_product(operands: tuple[Any, ...]) -> Any:
     if len(operands) != 3 or type(operands[0]) is not str:
         return None
     text, x, y = operands
-    if type(x) is not Array or type(y) is not Array or x.dtype is not FLOAT64 or y.dtype is not FLOAT64:
+    if type(x) not in ARRAYS or type(y) not in ARRAYS or x.dtype is not FLOAT64 or y.dtype is not FLOAT64:
         return None
     if not _is_matmul(text, x.shape, y.shape):
         return None
     made = matmul(x, y)
-    if x.ndim + y.ndim == 4 and not (is_in_order(x) and is_in_order(y)):
+    if x.ndim + y.ndim == 4 and not all(is_in_order(z) if type(z) is Array else z.flags.c_contiguous for z in (x, y)):
         return with_unknown_order(made)
     return made
 
