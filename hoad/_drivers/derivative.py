@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hoad._comparison.plain_calls import of_first
+from hoad._core.graph.inspect import callees
 from hoad._core.record.recording import Recording, differentiating, is_pointwise, is_repeated
 from hoad._core.trace.context import WATCHERS
 from hoad._core.trace.traced import Array, Scalar, graph_of, is_traced, plain_value
@@ -18,6 +19,7 @@ from hoad._program.trace import call_traced, outputs
 from hoad._pytree.arguments import by_argument, check_function, checked_order
 from hoad._pytree.containers import Parts
 from hoad._transform.expansion import expansion_at
+from hoad._transform.loops import Loop
 from hoad.errors import ShapeError
 
 BY_SERIES = 4  # orders that a Taylor series gives sooner than sweeps; docs/design/0025
@@ -58,7 +60,8 @@ def derivative(f: Callable[..., Any], n: int = 1, holomorphic: bool = False, *, 
     Notes
     -----
     Cost: f once, traced, and n forward sweeps, each over the tape of the one before, which grows like n³ for most
-    functions; from order 4 on a Taylor series, as for `derivatives`.
+    functions; a Taylor series, as for `derivatives`, from order 4 on, and from order 2 on if f has loops (`scan`) or
+    calls an integrator, of which it costs about as much as f.
 
     Singular points: as for `grad`, at every order: the derivatives at a kink are 0, at a pole inf or nan. Beyond the
     range of floats (see `derivatives`) they are 0, inf or nan.
@@ -83,11 +86,18 @@ def derivative(f: Callable[..., Any], n: int = 1, holomorphic: bool = False, *, 
 
     @functools.wraps(f, updated=())
     def nth_derivative(x: Any, *args: Any, **kwargs: Any) -> Any:
-        if n >= (WATCHED_BY_SERIES if WATCHERS.get() else BY_SERIES):
+        is_watched = bool(WATCHERS.get())
+        swept = None
+        if n < (WATCHED_BY_SERIES if is_watched else BY_SERIES):
+            by_series = _has_loops if n > 1 and not is_watched else None
+            swept = _by_sweeps("derivative", f, n, n, x, args, kwargs, holomorphic, by_series)
+        if swept is None:
             found = _by_series(of_first(f, args, kwargs, "derivative"), n, x, holomorphic)
             if found is not None:
                 return found
-        parts, orders = _by_sweeps("derivative", f, n, n, x, args, kwargs, holomorphic)
+            swept = _by_sweeps("derivative", f, n, n, x, args, kwargs, holomorphic)
+        assert swept is not None
+        parts, orders = swept
         return arranged(parts, orders[-1])
 
     return nth_derivative
@@ -174,7 +184,9 @@ def derivatives(f: Callable[..., Any], n: int, *, argnums: int = 0) -> Callable[
         # jit would ask at every replay, which costs more than the orders do
         is_replayed = any(is_traced(c) and graph_of(c).is_guarded for c in found)
         if not is_replayed and not all(_is_finite(c[1 : last + 1], x) for c in found):
-            orders = _by_sweeps("derivatives", f, 0, last, x, args, kwargs, np.iscomplexobj(x))[1]
+            swept = _by_sweeps("derivatives", f, 0, last, x, args, kwargs, np.iscomplexobj(x))
+            assert swept is not None
+            orders = swept[1]
             found = [_repaired(c, ys) for c, ys in zip(found, zip(*orders, strict=True), strict=True)]
         return arranged(parts, found)
 
@@ -190,11 +202,17 @@ def _by_sweeps(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     holomorphic: bool,
-) -> tuple[Parts | None, list[list[Any]]]:
-    """The form of what f returns, and its derivatives of orders first to last, by one forward sweep after the other."""
+    unless: Callable[[Recording], bool] | None = None,
+) -> tuple[Parts | None, list[list[Any]]] | None:
+    """The form of what f returns, and its derivatives of orders first to last, by one forward sweep after the other.
+
+    None where the recording is one that sweeps are not for.
+    """
     with differentiating() as d:
         returned, _ = call_traced(d, f, (x, *args), (0,), driver, kwargs)
         ys, parts = outputs(d, returned, driver)
+        if unless is not None and unless(d):
+            return None
         for y in ys:
             check_derivative(d, y, holomorphic, last)
         del returned
@@ -207,6 +225,12 @@ def _by_sweeps(
             orders.append(ys)
         found = d.results([y for ys in orders[first:] for y in ys])
     return parts, [found[k : k + len(ys)] for k in range(0, len(found), len(ys))]
+
+
+def _has_loops(d: Recording) -> bool:
+    """Whether something was recorded whose series takes as many steps as its value: a loop, or an integrator."""
+    found = callees(d.graph, d.size)
+    return any(isinstance(callee, Loop) or callee._along_curve is not None for callee in found)
 
 
 def _repaired(c: Any, swept: Sequence[Any]) -> Any:
