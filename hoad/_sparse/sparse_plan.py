@@ -124,6 +124,11 @@ class Triplets:
         Where they are, each place once, row by row.
     shape : tuple of int
         The shape of the matrix.
+
+    Notes
+    -----
+    `vmap` stacks places as it does values, unless it is told that they are the same:
+    ``vmap(f, out_axes=hoad.Triplets(0, None, None, None))``.
     """
 
     values: Any

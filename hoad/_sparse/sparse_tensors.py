@@ -87,6 +87,11 @@ class SparseTensor:
     shape : tuple of int
         The shape (N, ..., N) of the tensor.
 
+    Notes
+    -----
+    `vmap` stacks indices as it does values, unless it is told that they are the same:
+    ``vmap(f, out_axes=hoad.SparseTensor(0, None, None))``.
+
     Examples
     --------
     >>> import numpy as np

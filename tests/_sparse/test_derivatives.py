@@ -131,6 +131,31 @@ def test_inside_of_other_derivatives() -> None:
         hoad.grad(lambda x: np.sum(hoad.sparse_hessian(rosenbrock)(x).data))(x)
 
 
+def test_patterns_of_bodies() -> None:
+    """A body that is recorded by itself is full; maps, jitted functions and loops of Python are not."""
+    x = np.linspace(0.1, 1.0, 6)
+    step = lambda k, u: u + 0.1 * np.roll(u, 1)  # noqa: E731
+    full: list[Callable[[Any], Any]] = [
+        lambda x: hoad.fori_loop(0, 1, step, x),
+        lambda x: hoad.while_loop(lambda u: np.sum(u) < 9, lambda u: step(0, u), x),
+        lambda x: hoad.scan(lambda c, u: (c, u**2), 0.0, x)[1],
+        lambda x: hoad.checkpoint(lambda u: step(0, u))(x),
+        lambda x: hoad.checkpointed_loop(step, 1, x),
+        lambda x: program(x),
+    ]
+    program = hoad.record(lambda u: step(0, u), x)
+    for f in full:
+        assert hoad.jacobian_pattern(f)(x).nnz == 36
+        found = hoad.sparse_jacobian(f).plan(x)
+        assert (found.nnz, found.n_colors) == (36, 6)
+        np.testing.assert_allclose(found(x).toarray(), hoad.jacobian(f)(x), rtol=1e-13)
+    assert hoad.jacobian_pattern(lambda x: step(0, x))(x).nnz == 12
+    assert hoad.jacobian_pattern(lambda x: hoad.jit(lambda u: step(0, u))(x))(x).nnz == 12
+    short = hoad.vmap(lambda u: hoad.fori_loop(0, 2, lambda k, v: np.sin(v), u))
+    assert hoad.jacobian_pattern(short)(x).nnz == 6
+    assert hoad.sparse_jacobian(short).plan(x).n_colors == 1
+
+
 # ---- arguments of Lagrangians ----------------------------------------------------------------------------------------
 
 WEIGHTS = np.ones(2)

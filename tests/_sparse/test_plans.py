@@ -410,6 +410,16 @@ def test_places() -> None:
             getattr(third.plan(X), name)
 
 
+def test_lanes_with_the_same_places() -> None:
+    xs = np.stack([X, 2 * X])
+    driver = hoad.sparse_hessian(rosenbrock, format="triplets")
+    found = hoad.vmap(driver, out_axes=hoad.Triplets(0, None, None, None))(xs)
+    np.testing.assert_array_equal(found.indices, driver(X).indices)
+    np.testing.assert_allclose(found.values, driver.plan(X).batch(xs))
+    third = hoad.vmap(hoad.sparse_derivative_tensor(rosenbrock, 3), out_axes=hoad.SparseTensor(0, None, None))(xs)
+    assert third.values.shape == (2, 8) and third.indices.shape == (3, 8)
+
+
 def test_another_structure_in_another_process() -> None:
     plan = hoad.sparse_hessian(branched).plan(X)
     with pytest.raises(hoad.OtherStructureError) as caught:
