@@ -107,6 +107,11 @@ class SparseDerivative:
     def __repr__(self) -> str:
         return f"<{self._described()}, of {_name(self)}>"
 
+    if not TYPE_CHECKING:  # which would take any name for an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            raise _no_attribute(self, name)
+
     def __hoad_jit__(self, **options: Any) -> PlannedDerivative:
         """What `jit` makes of it."""
         return PlannedDerivative(self, options)
@@ -147,8 +152,8 @@ class Triplets:
         return np.stack([self.rows, self.columns])
 
     def toarray(self) -> Any:
-        """The whole matrix, an array of this shape; the values must not be traced."""
-        found = np.zeros(self.shape)
+        """The whole matrix, an array of this shape."""
+        found = np.zeros(self.shape, like=self.values)
         found[self.rows, self.columns] = self.values
         return found
 
@@ -377,6 +382,7 @@ class PlannedDerivative:
 
     def __init__(self, derivative: SparseDerivative, options: dict[str, Any]) -> None:
         functools.update_wrapper(self, derivative, updated=())
+        self.format = derivative.format
         self._derivative, self._options = derivative, options
         self._plans: dict[Any, list[SparsePlan]] = {}  # for arguments of the same shapes; that used last comes first
 
@@ -414,8 +420,19 @@ class PlannedDerivative:
         found = self._plans[shapes] = [SparsePlan(self._derivative, args, kwargs, self._options)]
         return found
 
+    if not TYPE_CHECKING:  # which would take any name for an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            raise _no_attribute(self, name)
+
     def __repr__(self) -> str:
         return f"<hoad.jit of {self._derivative!r}>"
+
+
+def _no_attribute(derivative: Any, name: str) -> AttributeError:
+    """The error for an attribute that is not there, but may be one of plans."""
+    plans = f"; its plans have: plan(x).{name}" if not name.startswith("_") and hasattr(SparsePlan, name) else ""
+    return AttributeError(f"{type(derivative).__name__!r} object has no attribute {name!r}{plans}", name=name)
 
 
 def _shapes(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

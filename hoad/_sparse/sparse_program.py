@@ -10,9 +10,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from hoad._core.record.recording import Recording, differentiating
+from hoad._core.trace.traced import is_traced
 from hoad._drivers.vmap import vmap
 from hoad._jit.jit import jit
-from hoad._pytree.containers import kind_of
 from hoad.errors import OtherStructureError, ShapeError
 
 
@@ -77,7 +77,8 @@ def _recorded_values(number: int, derivative: Derivative, args: tuple[Any, ...],
 
 
 def _check_shape_of_x(x: Any, planned: tuple[int, ...]) -> None:
-    if kind_of(type(x)) is None and np.shape(x) != planned:
+    is_array = is_traced(x) or isinstance(x, (float, np.ndarray, np.generic))  # the driver refuses all others
+    if is_array and np.shape(x) != planned:
         raise ShapeError(
             f"This plan is for x of the shape {planned}, but x has the shape {np.shape(x)}. Reshape it, or make "
             "another plan; hoad.jit of the derivative keeps a plan for each shape."

@@ -119,8 +119,8 @@ class SparseTensor:
         return len(self.indices[0])
 
     def toarray(self) -> Any:
-        """The whole tensor, an array of this shape; the values must not be traced."""
-        found = np.zeros(self.shape)
+        """The whole tensor, an array of this shape."""
+        found = np.zeros(self.shape, like=self.values)
         for places in itertools.permutations(self.indices):
             found[places] = self.values
         return found

@@ -10,6 +10,7 @@ import numpy as np
 
 from hoad._core.record.recording import SYMBOLIC_ZERO, Recording
 from hoad._program.trace import call_traced, output_operand
+from hoad._pytree.containers import kind_of
 from hoad._sparse.colored_sweeps import compressed
 from hoad._sparse.coloring import color
 from hoad._sparse.pattern_of_sweep import is_of_numbers, pattern_of
@@ -112,11 +113,12 @@ def _recorded(
         raise ArgumentError(
             f"{driver} differentiates with respect to the first argument of f, by position, but got none."
         )
-    returned, forms = call_traced(recording, f, (in_double(args[0]), *args[1:]), (0,), driver, kwargs)
-    if forms is not None:
+    if kind_of(type(args[0])) is not None:
         raise ArgumentError(
-            f"{driver} takes an array as the first argument of f, not a container. Make one of it with hoad.ravel."
+            f"{driver} takes an array as the first argument of f, not a container, but got a {type(args[0]).__name__}. "
+            "Make an array of a list by np.array, of other containers by hoad.ravel."
         )
+    returned, _ = call_traced(recording, f, (in_double(args[0]), *args[1:]), (0,), driver, kwargs)
     y = output_operand(recording, returned, driver)
     for name, operand in (("x", recording.inputs[0]), ("f(x)", y)):
         if recording.aval(operand).is_complex:

@@ -258,6 +258,7 @@ REFUSED: list[tuple[type[Exception], str, Any, Any]] = [
     (hoad.ArgumentError, "not a container", lambda x: x[0] * x[1], [1.0, 2.0]),
     (hoad.ArgumentError, "not a container", lambda x: x[0] * x[1], (1.0, 2.0)),
     (hoad.ArgumentError, "not a container", lambda x: x["a"], {"a": X}),
+    (hoad.ArgumentError, "not a container, but got a list.*np.array", SQUARE, [1.0, 2.0]),
     (hoad.ShapeError, "f returned NoneType", lambda x: None, X),
     (hoad.ShapeError, "f returned tuple", lambda x: (x, x), X),
     (hoad.ShapeError, "f returned list", lambda x: [x[0], x[1]], X),
@@ -408,6 +409,27 @@ def test_places() -> None:
     for name in ("rows", "columns"):
         with pytest.raises(AttributeError, match=rf"order 3 has no {name}, but indices, an array of shape \(3, 8\)"):
             getattr(third.plan(X), name)
+
+
+def test_attributes_of_plans_asked_of_derivatives() -> None:
+    driver = hoad.sparse_hessian(rosenbrock, format="coo")
+    assert hoad.jit(driver).format == "coo"
+    for made in (driver, hoad.jit(driver)):
+        for name in ("values", "batch", "rows", "nnz"):
+            with pytest.raises(AttributeError, match=rf"no attribute '{name}'; its plans have: plan\(x\)\.{name}"):
+                getattr(made, name)
+        with pytest.raises(AttributeError, match=r"no attribute 'colums'$"):
+            getattr(made, "colums")  # noqa: B009
+    assert pickle.loads(pickle.dumps(hoad.jit(driver)))(X).format == "coo"
+
+
+def test_whole_arrays_of_traced_values() -> None:
+    for driver, whole in (
+        (hoad.sparse_hessian(rosenbrock, format="triplets"), hoad.hessian(rosenbrock)),
+        (hoad.sparse_derivative_tensor(rosenbrock, 3), hoad.derivative_tensor(rosenbrock, 3)),
+    ):
+        found = hoad.jacobian(lambda x, driver=driver: driver(x).toarray())(X)
+        np.testing.assert_allclose(found, hoad.jacobian(whole)(X), rtol=1e-12, atol=1e-9)
 
 
 def test_lanes_with_the_same_places() -> None:
