@@ -99,6 +99,7 @@ class Problem:
             raise ShapeError("Problem needs an unknown at least, but x0 has shape (0,).")
         self.bounds = bounds_of(bounds, self.x0.size)
         self.iterations = 0
+        self._error: Exception | None = None
         _check_plain(f(self.x0, *args), None if g is None else g(self.x0, *args))
         self._f, self._gradient = jit(lambda x: f(x, *args)), jit(grad(lambda x: f(x, *args)))
         if g is None:
@@ -136,18 +137,28 @@ class Problem:
 
     def hessian(self, x: Any, multipliers: Any, sigma: float) -> Any:
         """The entries of the lower triangle of the Hessian of ``sigma * f + multipliers · g`` that may be nonzero."""
-        if self._g is None:
-            return sigma * self._hessian.values(x)
-        return self._hessian.values(x, np.array(multipliers, float), float(sigma))
+        try:
+            if self._g is None:
+                return sigma * self._hessian.values(x)
+            return self._hessian.values(x, np.array(multipliers, float), float(sigma))
+        except Exception as error:
+            self._error = error  # cyipopt goes on with a Hessian of whatever lies in memory
+            raise
 
     def hessianstructure(self) -> tuple[Any, Any]:
         """Their rows and columns."""
         return self._hessian.rows, self._hessian.columns
 
     def intermediate(self, mode: int, iteration: int, *_: Any) -> bool:
-        """Called by IPOPT after each iteration, which it counts."""
+        """Called by IPOPT after each iteration, which it counts; raises what the Hessian has raised before."""
+        self._raise()
         self.iterations = iteration
         return True
+
+    def _raise(self) -> None:
+        error, self._error = self._error, None
+        if error is not None:
+            raise error
 
     def solve(self, x0: Any = None, *, tol: float | None = None, options: dict[str, Any] | None = None) -> Any:
         """The minimum that IPOPT finds.
@@ -170,7 +181,7 @@ class Problem:
         Raises
         ------
         ArgumentError
-            If IPOPT does not take an option; it prints why.
+            If IPOPT does not take an option, and prints why; or if no constraint depends on x.
         ShapeError
             If x0 has another shape than that of the problem.
         ImportError
@@ -181,11 +192,23 @@ class Problem:
             raise ShapeError(
                 f"solve takes an x0 of the shape of the problem's, {self.x0.shape}, but got {first.shape}."
             )
+        if self._g is not None and self.limits[0].size and not self._jacobian.rows.size:
+            raise ArgumentError(
+                f"IPOPT takes no problem in which no constraint depends on x, but the Jacobian of g, of shape "
+                f"{(self.limits[0].size, self.x0.size)}, has no entries. Leave g out."
+            )
         cyipopt = optional("cyipopt", "ipopt", "hoad.interop.ipopt")
         ends = zip(("lb", "ub", "cl", "cu"), (*self.bounds, *self.limits), strict=True)
         ipopt = cyipopt.Problem(self.x0.size, self.limits[0].size, self, **dict(ends))
-        _set_options(ipopt, {"print_level": 0, "sb": "yes"} | ({} if tol is None else {"tol": tol}), options)
+        _set_options(
+            ipopt,
+            {"print_level": 0, "sb": "yes"}
+            | ({} if tol is None else {"tol": float(tol) if isinstance(tol, int) else tol}),
+            options,
+        )
+        self._error = None
         x, info = ipopt.solve(first)
+        self._raise()
         return optional("scipy.optimize", "ipopt", "hoad.interop.ipopt").OptimizeResult(
             x=x,
             fun=info["obj_val"],

@@ -260,6 +260,31 @@ def test_an_error_of_the_function_comes_through() -> None:
         problem.solve()
 
 
+def test_an_error_of_the_hessian_comes_through() -> None:
+    """Also where cyipopt is called by the user, which takes no notice of it; the next solution is not troubled."""
+    cyipopt = pytest.importorskip("cyipopt")
+
+    def branching(x: Any) -> Any:
+        return np.sum((x + 5) ** 2) + (0.0 if x[0] > 0.5 else x[0] * x[1])
+
+    problem = ipopt.Problem(branching, np.array([1.0, 2.0, 3.0]))
+    with pytest.raises(DomainError, match="entries here that it had not"):
+        problem.solve()
+    direct = cyipopt.Problem(3, 0, problem, [-np.inf] * 3, [np.inf] * 3)
+    direct.add_option("print_level", 0)
+    with pytest.raises(DomainError, match="entries here that it had not"):
+        direct.solve(problem.x0)
+    assert problem.solve(options={"max_iter": 0}).nit == 0
+    assert ipopt.Problem(branching, -problem.x0).solve().success
+
+
+def test_constraints_that_do_not_depend_on_x() -> None:
+    pytest.importorskip("cyipopt")
+    with pytest.raises(ArgumentError, match=r"no constraint depends on x.*shape \(1, 3\), has no entries"):
+        ipopt.solve(square, START, constraints={"type": "ineq", "fun": lambda x: 1.0})
+    assert ipopt.solve(square, START, constraints=so.NonlinearConstraint(lambda x: x[:0], 0, 1), tol=1).success
+
+
 def test_with_the_implicit_function_theorem() -> None:
     """IPOPT as a solver of `hoad.implicit.argmin`: the least of (x - p)⁴ + (x - p)² / 2 + x² / 2."""
     pytest.importorskip("cyipopt")
