@@ -96,7 +96,8 @@ Errors, all of them HoadError
     NanError         a result is nan or infinite, inside debug_nans
     ExecutorError    workers could not compute their part of a map
     DomainError      a derivative is not finite
-    GuardError       a replayed program would take a branch that was not recorded
+    GuardError       a replayed program would take a branch that was not recorded (OtherStructureError: a sparse
+                     derivative has entries that its plan does not have)
     JitWarning       not an error: a jitted function runs without compilation
     CheckError       a check of derivatives failed
 

@@ -60,7 +60,7 @@ DomainError
     "sparse_f": """\
 f : callable
     A real function of a real array x of shape (S), N entries, written with NumPy. Derivatives are taken with respect to
-    this first argument; the other arguments are constants.""",
+    this first argument; the other arguments are constants. An x of float32 is given to f in double precision.""",
     "sparse_format": """\
 format : {"csr", "csc", "coo", "triplets"}, optional
     The form of the result: an array of `scipy.sparse`, or a `Triplets` of values, rows and columns, which also holds

@@ -8,12 +8,14 @@ __all__ = [
     "ArgumentError",
     "CheckError",
     "DTypeError",
+    "DomainError",
     "ExecutorError",
     "GuardError",
     "HoadError",
     "NanError",
     "NoMethodError",
     "NoRuleError",
+    "OtherStructureError",
     "RuleError",
     "ShapeError",
     "TracedValueError",
@@ -202,6 +204,48 @@ class GuardError(HoadError, RuntimeError):
 
     Record the function at these inputs, or choose with ``np.where``, which replays both branches.
     """
+
+
+class OtherStructureError(GuardError):
+    """A sparse derivative has entries outside of the structure of a plan.
+
+    Attributes
+    ----------
+    structure : object
+        The structure with these entries, for the plan.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import hoad
+    >>> def f(x):
+    ...     return x[0] * x[1] if x[0] > 0 else x[1] ** 3
+    >>> plan = hoad.sparse_hessian(f).plan(np.array([1.0, 2.0]))
+    >>> x = np.array([-1.0, 2.0])
+    >>> plan.values(x)
+    Traceback (most recent call last):
+        ...
+    hoad.errors.OtherStructureError: f has entries here that the plan does not have: it takes another branch than ...
+
+    A call of the plan adds them, with a warning; `values` has a place for them from then on:
+
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", hoad.JitWarning)
+    ...     _ = plan(x)
+    >>> plan.values(x)
+    array([ 0.,  0., 12.])
+    """
+
+    def __init__(self, structure: object) -> None:
+        super().__init__(
+            "f has entries here that the plan does not have: it takes another branch than where the plan was made, or "
+            "got other arguments. Make a plan here, or call the plan, plan(x), which adds them."
+        )
+        self.structure = structure
+
+    def __reduce__(self) -> tuple[type, tuple[object]]:
+        return type(self), (self.structure,)
 
 
 class ExecutorError(HoadError, RuntimeError):

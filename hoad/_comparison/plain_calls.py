@@ -21,6 +21,7 @@ import contextlib
 import functools
 import opcode
 import os
+import re
 import sys
 import warnings
 from collections import Counter
@@ -42,7 +43,7 @@ from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.context import reset_in_context, set_in_context
 from hoad._core.trace.traced import Array, Scalar, graph_of, is_traced, plain_value
 from hoad._pytree.containers import flatten, kind_of, leaves_of, without_labels
-from hoad.errors import REFUSALS, TracedValueError
+from hoad.errors import REFUSALS, TracedValueError, told
 
 VARIABLE = "HOAD_PARANOID"
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -92,6 +93,9 @@ APART = frozenset("checkpoint checkpointed_loop scan fori_loop while_loop vmap".
 SILENT = frozenset(map(id, (np.ufunc, type(np.sum), np.ndarray, list, dict, tuple, set, ModuleType)))  # classes
 SILENT |= frozenset(map(id, vars(object).values()))
 
+# What compiled code says of an argument that is no array of NumPy's.
+COMPILED = r"numpy\.ndarray.*hoad\._core\.trace\.traced\."
+
 Call = Callable[..., Any]
 
 
@@ -106,7 +110,15 @@ def compared(
     if isinstance(f, functools.partial):
         f, args, kwargs = f.func, (*f.args, *args), f.keywords | kwargs
     before, n_draws = REFUSALS.count, draws_so_far()
-    returned = f(*args, **kwargs)
+    try:
+        returned = f(*args, **kwargs)
+    except TypeError as error:
+        if re.search(COMPILED, str(error)) is None:
+            raise
+        raise TracedValueError(
+            f"compiled code takes plain arrays, but was given a traced value: {told(error)}. Use what hoad has under "
+            "the same name, as hoad.scipy.sparse.linalg.splu; or wrap what calls it in @hoad.primitive, with a rule."
+        ) from error
     silent = REFUSALS.count == before and not is_comparing()
     if silent and asks is not None and not asks():
         return returned

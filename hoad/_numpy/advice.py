@@ -92,8 +92,35 @@ NAMESAKES = {
         "correlate2d",
         "medfilt",
     ],
-    "scipy.sparse.linalg": ["spsolve", "splu"],
+    "scipy.sparse.linalg": ["spsolve", "splu", "factorized"],
 }
+
+FORMATS = ["csr", "csc", "coo", "bsr", "dia", "dok", "lil"]
+ITERATIONS = ["cg", "bicg", "bicgstab", "cgs", "gmres", "lgmres", "minres", "qmr", "gcrotmk", "tfqmr"]
+
+# Sparse matrices, which hold plain numbers: (what to write, names); "*" is a matrix of any format.
+BY_VECTORS = (
+    "Write A @ x for products with a vector x, A @ (x * u) for A diag(x) u, and x * (A @ u) for diag(x) A u, or for a "
+    "number x times A"
+)
+BY_ENTRIES = (
+    "A matrix of SciPy's holds plain numbers. For A @ u write y = np.zeros(m, like=x), then "
+    "np.add.at(y, rows, values * u[columns])"
+)
+ITERATIVE = (
+    "Use hoad.scipy.sparse.linalg.spsolve(A, b); or let it solve for plain numbers, and hoad.implicit.linear_solve "
+    "differentiate: hoad.implicit.linear_solve(lambda y: A @ y, solver)(b), with solver(matvec, b) that calls it"
+)
+OF_SPARSE = [
+    (BY_VECTORS, "scipy.sparse.*", ["multiply"]),
+    ("Write x * u for diags_array(x) @ u, and A @ (x * u) for A diag(x) u", "scipy.sparse", ["diags_array", "diags"]),
+    ("Write x * u for spdiags(x, 0, n, n) @ u", "scipy.sparse", ["spdiags"]),
+    ("Write A.toarray() + x, which is dense as A + x is", "scipy.sparse.*", ["_add_dense", "_rsub_dense"]),
+    (BY_ENTRIES, "scipy.sparse", [f"{name}_{kind}" for name in FORMATS for kind in ("array", "matrix")]),
+    (BY_ENTRIES, "scipy.sparse.*", ["__setitem__", "setdiag", "_matmul_vector"]),
+    ("Use hoad.scipy.sparse.linalg.spsolve(A, b)", "scipy.sparse.linalg", ["spsolve_triangular"]),
+    (ITERATIVE, "scipy.sparse.linalg", ITERATIONS),
+]
 
 # Functions of scipy.linalg that hoad.scipy.linalg has, too.
 IN_HOAD = """
@@ -161,6 +188,9 @@ for _place, _names in NAMESAKES.items():
         ADVICE[f"{_place}.{_name}"] = (
             f"{_other}; or take hoad.value(x) if plain numbers are meant." if _found is None else f"{_other}. {_found}"
         )
+for _advice, _place, _names in OF_SPARSE:
+    for _name in _names:
+        ADVICE[f"{_place}.{_name}"] = f"{_advice}; or take hoad.value(x) if plain numbers are meant."
 for _name in IN_HOAD:
     ADVICE[f"scipy.linalg.{_name}"] = (
         f"Use hoad.scipy.linalg.{_name}, which takes the same arguments; or take hoad.value(x) if plain numbers are "

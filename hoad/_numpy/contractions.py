@@ -20,7 +20,7 @@ from hoad._core.trace.calls import apply_assembly, apply_primitive
 from hoad._core.trace.memory_order import is_in_order, order_for, with_order, with_unknown_order
 from hoad._core.trace.traced import Array
 from hoad._numpy.complex import conjugate
-from hoad._numpy.products import matmul
+from hoad._numpy.products import matmul, without_sparse
 from hoad._numpy.reductions import sum
 from hoad._numpy.registry import FLOAT64, as_traced, implements, normal_axis, only_defaults
 from hoad._numpy.shape import moveaxis, ravel, reshape, transpose
@@ -218,6 +218,7 @@ def _steps(terms: list[tuple[Any, Subscripts]], output: Subscripts, optimize: An
 
 
 @implements(np.einsum)
+@without_sparse("np.einsum")
 def einsum(
     *operands: Any, out: Any = None, optimize: Any = True, dtype: Any = None, order: str = "K", casting: str = "safe"
 ) -> Any:
@@ -293,6 +294,7 @@ def _order_in_memory(inputs: tuple[Subscripts, ...], output: Subscripts, shapes:
 
 
 @implements(np.tensordot, np.linalg.tensordot)
+@without_sparse("np.tensordot")
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     a, b = as_traced(a), as_traced(b)
     if isinstance(axes, (int, np.integer)):
@@ -316,6 +318,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
 
 
 @implements(np.inner)
+@without_sparse("np.inner")
 def inner(a: Any, b: Any, /) -> Any:
     a, b = as_traced(a), as_traced(b)
     if a.ndim == 0 or b.ndim == 0:
@@ -324,6 +327,7 @@ def inner(a: Any, b: Any, /) -> Any:
 
 
 @implements(np.vdot)
+@without_sparse("np.vdot")
 def vdot(a: Any, b: Any, /) -> Any:
     return matmul(ravel(conjugate(as_traced(a))), ravel(as_traced(b)))
 

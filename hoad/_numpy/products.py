@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import math
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
+from hoad._core.base.where import here
 from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.traced import Traced, is_traced
 from hoad._numpy.complex import refuse_complex, squared_size
@@ -17,6 +20,9 @@ from hoad._numpy.registry import as_traced, implements, normal_axis, only_defaul
 from hoad._numpy.shape import moveaxis, ravel, reshape, squeeze, transpose
 from hoad._numpy.spectra import decomposed, multiplied
 from hoad._ops import primitives as prim
+from hoad.errors import TracedValueError
+
+Function = Callable[..., Any]
 
 SPARSE = ("scipy.sparse.", "hoad.scipy.")  # where classes of sparse matrices are
 
@@ -27,6 +33,30 @@ def is_sparse(x: Any) -> bool:
     return any(kind.__module__.startswith(SPARSE) for kind in type(x).__mro__)
 
 
+def without_sparse(name: str, advice: str = "A @ x, or A.toarray() for an array") -> Callable[[Function], Function]:
+    """Let a function raise for sparse matrices, of which NumPy makes objects, with what to write instead."""
+
+    def decorated(function: Function) -> Function:
+        @functools.wraps(function)
+        def checked(*args: Any, **named: Any) -> Any:
+            refuse_sparse(name, args, advice)
+            return function(*args, **named)
+
+        return checked
+
+    return decorated
+
+
+def refuse_sparse(name: str, operands: Iterable[Any], advice: str = "A @ x") -> None:
+    """Raise if one of these is a sparse matrix, or the object that NumPy makes of one."""
+    for x in operands:
+        is_object = isinstance(x, np.ndarray) and x.dtype == object and not x.ndim
+        found = x.item() if is_object else x
+        if is_sparse(found):
+            made = "np.asarray makes an object" if is_object else f"{name} would make an object"
+            raise TracedValueError(f"{made} of the {type(found).__name__} A, not an array ({here()}). Write {advice}.")
+
+
 @implements(np.matmul, np.linalg.matmul)
 def matmul(a: Any, b: Any, /, **options: Any) -> Any:
     if options:
@@ -34,6 +64,7 @@ def matmul(a: Any, b: Any, /, **options: Any) -> Any:
     if is_sparse(a) or is_sparse(b):
         # by its name, for no module of this layer imports one of SciPy's
         return importlib.import_module("hoad._scipy.sparse_products").product(a, b)
+    refuse_sparse("np.matmul", (a, b))
     a, b = as_traced(a), as_traced(b)
     if a.dtype is not b.dtype and a.dtype != b.dtype:
         dtype = np.result_type(a.dtype, b.dtype)
@@ -43,6 +74,7 @@ def matmul(a: Any, b: Any, /, **options: Any) -> Any:
 
 
 @implements(np.dot, method="dot")
+@without_sparse("np.dot")
 def dot(a: Any, b: Any, out: Any = None) -> Any:
     if out is not None:
         only_defaults("dot", out=out)
@@ -117,6 +149,7 @@ def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
 
 
 @implements(np.linalg.solve)
+@without_sparse("np.linalg.solve", "hoad.scipy.sparse.linalg.spsolve(A, b), or A.toarray() for an array")
 def solve(a: Any, b: Any) -> Any:
     a, b = inexact(a), inexact(b)
     dtype = np.result_type(a.dtype, b.dtype)

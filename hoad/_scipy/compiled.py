@@ -13,6 +13,7 @@ import numpy as np
 from hoad._core.base.frame_globals import Apart
 from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.traced import is_traced
+from hoad._numpy.registry import as_traced
 from hoad._scipy.registry import IMPLEMENTED, Function
 
 
@@ -74,7 +75,8 @@ def _is_of(place: ModuleType, x: Any) -> bool:
     """Whether a module has a function as its own."""
     if not callable(x) or isinstance(x, (type, np.ufunc)):
         return False
-    return not hasattr(x, "__code__") or getattr(x, "__module__", None) == place.__name__
+    own = (place.__name__, place.__name__.rpartition(".")[2])  # some of Cython's know only the last part of the name
+    return not hasattr(x, "__code__") or getattr(x, "__module__", None) in own
 
 
 class OfTypes:
@@ -93,7 +95,7 @@ class OfTypes:
 def _of_plain_values(original: Function) -> Function:
     def function(*args: Any, **named: Any) -> Any:
         with Apart():
-            values = [_constant(x) if is_traced(x) else x for x in args]
+            values = [as_constant(x) for x in args]
             found = original(*values, **named)
             for x, value in zip(args, values, strict=True):
                 if x is not value:
@@ -103,7 +105,14 @@ def _of_plain_values(original: Function) -> Function:
     return function
 
 
-def _constant(x: Any) -> Any:
-    """A plain array for a traced one that depends on nothing; raises for any other."""
-    found = np.asarray(x)
-    return found.copy() if found.dtype != object else float(x)
+def as_constant(x: Any) -> Any:
+    """A plain array for a traced one that depends on nothing, or for one of lists of such; raises for any other."""
+    if is_traced(x):
+        found = np.asarray(x)
+        return found.copy() if found.dtype != object else float(x)
+    if not isinstance(x, np.ndarray) or x.dtype != object or not holds_traced(x):
+        return x
+    lists = np.empty(x.shape, object)
+    for at, items in np.ndenumerate(x):
+        lists[at] = np.asarray(as_traced(items)).tolist() if holds_traced(items) else items
+    return lists

@@ -12,11 +12,10 @@ import scipy.sparse.linalg
 from hoad._core.base.frame_globals import Apart
 from hoad._core.base.where import here
 from hoad._core.trace.coerce import holds_traced
-from hoad._core.trace.context import running
 from hoad._core.trace.traced import is_traced
 from hoad._numpy.registry import as_traced
 from hoad._ops.dependence import OF_PRIMITIVE, Entrywise, mixing
-from hoad._scipy.compiled import module, of_plain_values
+from hoad._scipy.compiled import as_constant, module, of_plain_values
 from hoad._scipy.registry import IMPLEMENTED, implements, refused
 from hoad.errors import ShapeError, TracedValueError
 from hoad.rules.registry import defvjp, primitive
@@ -94,6 +93,9 @@ def product(a: Any, b: Any) -> Any:
         raise ShapeError(f"the shapes {a.shape} and {b.shape} of a product with a sparse matrix do not fit ({here()}).")
     with Apart():
         matrix = constant if constant.ndim == 2 else constant.reshape(1, -1)
+        if matrix.format == "lil" and holds_traced(matrix.data):  # by adopted code
+            matrix, lists = matrix.copy(), as_constant(matrix.data)
+            matrix.data = lists
         matrix = matrix if matrix.format in KINDS else matrix.tocsr()
         kind, shape = matrix.format, matrix.shape
         places = (matrix.row, matrix.col) if kind == "coo" else (matrix.indices, matrix.indptr)
@@ -186,50 +188,50 @@ def spsolve(A: Any, b: Any, permc_spec: Any = None, use_umfpack: bool = True) ->
     array([0.5 , 0.25])
     """
     with Apart():
-        matrix = Matrix(scipy.sparse.csc_array(A))
+        matrix = Matrix(scipy.sparse.csc_array(A, copy=True))
     found = sparse_solution(as_traced(b), matrix=matrix)
     return found[:, 0] if found.ndim == 2 and found.shape[1] == 1 else found
 
 
 class Factors:
-    """What `splu` returns while something is recorded: `solve` takes traced right sides."""
+    """What `splu` returns: SciPy's factors, whose `solve` takes traced right sides too, wherever they were made."""
 
     def __init__(self, matrix: Any, factors: Any) -> None:
-        self._matrix = Matrix(matrix)
+        self._matrix, self._factors = Matrix(matrix), factors
         self._matrix._factors = factors
 
     def solve(self, rhs: Any, trans: str = "N") -> Any:
         if not holds_traced(rhs):
-            return self._matrix._factors.solve(rhs, trans)
+            return self._factors.solve(rhs, trans)
         if trans == "H" and self._matrix.matrix.dtype.kind == "c":
             raise refused("splu", "solved with trans='H'", "Use np.conj of what trans='T' gives.", _linear)
         return sparse_solution(as_traced(rhs), matrix=self._matrix if trans == "N" else self._matrix.T)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._matrix._factors, name)
+        if name.startswith("_"):  # also before there are factors, in a copy
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(self._factors, name)
 
 
 class IncompleteFactors(Factors):
-    """What `spilu` returns while something is recorded."""
+    """What `spilu` returns."""
 
     def solve(self, rhs: Any, trans: str = "N") -> Any:
         if holds_traced(rhs):
             raise refused("spilu", "solved for traced values", "Use splu.", _linear)
-        return self._matrix._factors.solve(rhs, trans)
+        return self._factors.solve(rhs, trans)
 
 
 def spilu(A: Any, *args: Any, **kwargs: Any) -> Any:
     """Incomplete factors of a constant sparse matrix, whose `solve` takes plain right sides."""
     with Apart():
-        found = scipy.sparse.linalg.spilu(A, *args, **kwargs)
-        return found if running() is None else IncompleteFactors(scipy.sparse.csc_array(A), found)
+        return IncompleteFactors(scipy.sparse.csc_array(A, copy=True), scipy.sparse.linalg.spilu(A, *args, **kwargs))
 
 
 def splu(A: Any, *args: Any, **kwargs: Any) -> Any:
     """The factors of a constant sparse matrix, whose `solve` takes traced right sides."""
     with Apart():
-        found = scipy.sparse.linalg.splu(A, *args, **kwargs)
-        return found if running() is None else Factors(scipy.sparse.csc_array(A), found)
+        return Factors(scipy.sparse.csc_array(A, copy=True), scipy.sparse.linalg.splu(A, *args, **kwargs))
 
 
 IMPLEMENTED[scipy.sparse.linalg.splu] = splu

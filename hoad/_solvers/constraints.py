@@ -13,7 +13,7 @@ import scipy.sparse
 from hoad._drivers.jacobian import jacobian
 from hoad._jit.jit import jit
 from hoad._solvers.matrices import Function, Matrix, as_vector
-from hoad.errors import ArgumentError
+from hoad.errors import ArgumentError, ShapeError
 
 
 def with_more(f: Function, args: tuple[Any, ...]) -> Function:
@@ -22,8 +22,70 @@ def with_more(f: Function, args: tuple[Any, ...]) -> Function:
 
 
 def listed(constraints: Any) -> list[Any]:
-    """One constraint, or several, as a list."""
-    return list(constraints) if isinstance(constraints, (list, tuple)) else [] if constraints is None else [constraints]
+    """One constraint, or several, as a list; raises for what is none."""
+    one = [] if constraints is None else [constraints]
+    found = list(constraints) if isinstance(constraints, (list, tuple)) else one
+    for k, c in enumerate(found):
+        if isinstance(c, dict):
+            _check(k, c)
+        elif isinstance(c, scipy.optimize.NonlinearConstraint):
+            _check(k, {"type": "ineq", "fun": c.fun})
+        elif not isinstance(c, scipy.optimize.LinearConstraint):
+            raise ArgumentError(
+                f"constraint {k} is of type {type(c).__name__}. Give a dict, as {DICT} for g(x) >= 0, or a "
+                "NonlinearConstraint or LinearConstraint of scipy.optimize."
+            )
+    return found
+
+
+DICT = "{'type': 'ineq', 'fun': g}"
+
+
+def _check(k: int, constraint: dict[str, Any]) -> None:
+    """Raise if the dict with this number is no constraint."""
+    for name in ("type", "fun"):
+        if name not in constraint:
+            raise ArgumentError(
+                f"constraint {k} has no {name!r}, only {', '.join(map(repr, constraint)) or 'nothing'}. Write {DICT} "
+                "for g(x) >= 0, and type 'eq' for g(x) = 0."
+            )
+    kind, fun, args = constraint["type"], constraint["fun"], constraint.get("args", ())
+    if str(kind).lower() not in ("eq", "ineq"):
+        raise ArgumentError(f"constraint {k} is of type {kind!r}. Write 'eq' for g(x) = 0, 'ineq' for g(x) >= 0.")
+    if not callable(fun):
+        raise ArgumentError(
+            f"constraint {k} has {fun!r} as 'fun', not a function of x. Write {DICT}, with g a function."
+        )
+    if not isinstance(args, (list, tuple)):
+        raise ArgumentError(f"constraint {k} has {args!r} as 'args'. Write a tuple of further arguments: ({args!r},).")
+
+
+def limits_of(what: str, lower: Any, upper: Any, n: int, of: str) -> tuple[Any, Any]:
+    """The least and the greatest values of n numbers as arrays; raises if they are none, or exclude each other."""
+    low, high = (_limit(f"{end} of {what}", value, n, of) for end, value in (("lower", lower), ("upper", upper)))
+    wrong = np.flatnonzero(low > high)
+    if wrong.size:
+        k = wrong[0]
+        raise ArgumentError(
+            f"lower of {what} is greater than upper at index {k}: {low[k]} > {high[k]}. Exchange them, or give the "
+            "same for an equality."
+        )
+    return low, high
+
+
+def _limit(what: str, given: Any, n: int, of: str) -> Any:
+    found = np.asarray(given)
+    is_real = found.dtype.kind in "biuf"
+    if not is_real or np.isnan(found).any():
+        raise ArgumentError(
+            f"{what} {'has a nan' if is_real else f'is of dtype {found.dtype}'}. Give real numbers, -np.inf or np.inf "
+            "for no limit."
+        )
+    if found.shape not in ((), (1,), (n,)):
+        raise ShapeError(
+            f"{what} has shape {found.shape}, but there are {n} {of}. Give one for all, or one for each: shape {(n,)}."
+        )
+    return np.broadcast_to(found.astype(float), (n,))
 
 
 def weighted(g: Function) -> Function:
@@ -41,11 +103,7 @@ def nonlinear(fun: Function, lower: Any, upper: Any, keep_feasible: Any = False)
 def from_dict(constraint: dict[str, Any]) -> tuple[Function, float, float]:
     """The function of x, the least and the greatest value of one of SciPy's dicts."""
     args = constraint.get("args", ())
-    kind = str(constraint["type"]).lower()
-    if kind not in ("eq", "ineq"):
-        raise ArgumentError(
-            f"a constraint is of type {constraint['type']!r}. Write 'eq' for g(x) = 0, 'ineq' for g(x) >= 0."
-        )
+    kind = constraint["type"].lower()
     return with_more(constraint["fun"], args), 0.0, np.inf if kind == "ineq" else 0.0
 
 
@@ -107,15 +165,21 @@ def together(constraints: list[Any], x: Any) -> tuple[Function | None, Any, Any]
     if not constraints:
         return None, 0.0, 0.0
     functions, lower, upper = [], [], []
-    for c in constraints:
+    for k, c in enumerate(constraints):
         if isinstance(c, dict):
             fun, low, high = from_dict(c)
+        elif isinstance(c, scipy.optimize.LinearConstraint):
+            if np.shape(c.A)[-1:] != x.shape:
+                raise ShapeError(
+                    f"constraint {k} has A of shape {np.shape(c.A)}, but x has shape {x.shape}. Give A a column for "
+                    "each unknown."
+                )
+            fun, low, high = _linear(c.A), c.lb, c.ub
         else:
-            is_linear = isinstance(c, scipy.optimize.LinearConstraint)
-            fun, low, high = _linear(c.A) if is_linear else c.fun, c.lb, c.ub
+            fun, low, high = c.fun, c.lb, c.ub
         g = as_vector(fun)
-        m = np.size(g(x))
+        limits = limits_of(f"constraint {k}", low, high, np.size(g(x)), "values of it")
         functions.append(g)
-        lower.append(np.broadcast_to(np.asarray(low, float), (m,)))
-        upper.append(np.broadcast_to(np.asarray(high, float), (m,)))
+        lower.append(limits[0])
+        upper.append(limits[1])
     return lambda x: np.concatenate([g(x) for g in functions]), np.concatenate(lower), np.concatenate(upper)

@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from hoad._core.trace.traced import is_traced
 from hoad._docstrings import docfiller
 from hoad._drivers.products import jvp
-from hoad._pytree.arguments import check_function
+from hoad._pytree.arguments import check_function, packed_list
+from hoad._pytree.containers import kind_of
 from hoad._sparse.sparse_plan import Format, SparseDerivative
 from hoad._sparse.sweeps import Triangle, sweep_of_hessian, sweep_of_jacobian
-from hoad.errors import ShapeError, count
+from hoad.errors import ArgumentError, DTypeError, ShapeError, count
 
 
 @docfiller
@@ -149,7 +151,7 @@ def lagrangian_hessian(
     ------
     %(sparse_raises)s
     ShapeError
-        If f(x) is not a number, or λ does not have as many entries as g(x).
+        If f(x) or σ is not a number, or λ does not have as many entries as g(x).
 
     Notes
     -----
@@ -169,14 +171,29 @@ def lagrangian_hessian(
     check_function("lagrangian_hessian", g)
 
     @functools.wraps(f, updated=())
-    def lagrangian(x: Any, multipliers: Any, sigma: Any = 1.0, *args: Any, **kwargs: Any) -> Any:
-        constraints = g(x, *args, **kwargs)
+    def lagrangian(x: Any, multipliers: Any = None, sigma: Any = 1.0, *args: Any, **kwargs: Any) -> Any:
+        if multipliers is None:
+            raise ArgumentError(
+                "lagrangian_hessian is a function of x, the multipliers λ and σ, but got no multipliers. Call it as "
+                "h(x, λ) or h(x, λ, σ), with a multiplier for each entry of g(x)."
+            )
+        multipliers = _real("lagrangian_hessian", "the multipliers λ", multipliers)
+        sigma = _real("lagrangian_hessian", "σ, the third argument", sigma)
+        if np.shape(sigma):
+            raise ShapeError(
+                f"lagrangian_hessian takes a number as σ, the third argument, but got one of shape {np.shape(sigma)}. "
+                "Further arguments of f and g come after it."
+            )
+        constraints = _real("lagrangian_hessian", "g(x)", g(x, *args, **kwargs))
         if np.size(constraints) != np.size(multipliers):
             raise ShapeError(
                 f"lagrangian_hessian takes a multiplier for each entry of g(x), which has {np.size(constraints)}, but "
-                f"got {count(np.size(multipliers), 'multiplier')}."
+                f"got {count(np.size(multipliers), 'multiplier')}, of shape {np.shape(multipliers)}."
             )
-        return sigma * f(x, *args, **kwargs) + np.sum(np.reshape(multipliers, np.shape(constraints)) * constraints)
+        y = f(x, *args, **kwargs)
+        if y is None or kind_of(type(y)) is not None:
+            return y  # which is refused as for other derivatives
+        return sigma * y + np.sum(np.reshape(multipliers, np.shape(constraints)) * constraints)
 
     return SparseDerivative("lagrangian_hessian", lagrangian, sweep_of_hessian, format, triangle)
 
@@ -225,7 +242,12 @@ def sparse_hessian_derivative(
     check_function("sparse_hessian_derivative", f)
 
     @functools.wraps(f, updated=())
-    def slope(x: Any, v: Any, *args: Any, **kwargs: Any) -> Any:
+    def slope(x: Any, v: Any = None, *args: Any, **kwargs: Any) -> Any:
+        if v is None:
+            raise ArgumentError(
+                "sparse_hessian_derivative is a function of x and the direction v, but got no v. Call it as h(x, v)."
+            )
+        v = _real("sparse_hessian_derivative", "the direction v", v)
         if np.shape(v) != np.shape(x):
             raise ShapeError(
                 f"sparse_hessian_derivative takes a direction v of the shape of x, {np.shape(x)}, but got one of shape "
@@ -234,3 +256,14 @@ def sparse_hessian_derivative(
         return jvp(lambda x: f(x, *args, **kwargs), (x,), (v,))[1]
 
     return SparseDerivative("sparse_hessian_derivative", slope, sweep_of_hessian, format, triangle)
+
+
+def _real(driver: str, name: str, given: Any) -> Any:
+    """A number, array or list in double precision; raises if it is not real."""
+    value = packed_list(given)
+    value = value if is_traced(value) else np.asarray(value)
+    if value.dtype.kind not in "biuf":
+        found = "a complex number" if value.dtype.kind == "c" else type(given).__name__
+        found = f"an array of shape {value.shape} and dtype {value.dtype}" if value.ndim else found
+        raise DTypeError(f"{driver} takes real numbers as {name}, but got {found}.")
+    return value if value.dtype == np.float64 else value.astype(np.float64)

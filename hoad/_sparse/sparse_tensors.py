@@ -87,6 +87,11 @@ class SparseTensor:
     shape : tuple of int
         The shape (N, ..., N) of the tensor.
 
+    Notes
+    -----
+    `vmap` stacks indices as it does values, unless it is told that they are the same:
+    ``vmap(f, out_axes=hoad.SparseTensor(0, None, None))``.
+
     Examples
     --------
     >>> import numpy as np
@@ -114,8 +119,8 @@ class SparseTensor:
         return len(self.indices[0])
 
     def toarray(self) -> Any:
-        """The whole tensor, an array of this shape; the values must not be traced."""
-        found = np.zeros(self.shape)
+        """The whole tensor, an array of this shape."""
+        found = np.zeros(self.shape, like=self.values)
         for places in itertools.permutations(self.indices):
             found[places] = self.values
         return found
@@ -130,6 +135,14 @@ class _Entries(NamedTuple):
     @property
     def nnz(self) -> int:
         return len(self.indices[0])
+
+    @property
+    def rows(self) -> Any:  # of a tensor of order 2
+        return self.indices[0]
+
+    @property
+    def columns(self) -> Any:
+        return self.indices[1]
 
     def joined(self, other: _Entries) -> _Entries:
         """The entries of both."""
@@ -149,6 +162,7 @@ class _Entries(NamedTuple):
 class _Found(NamedTuple):
     structure: _Entries
     operand: int
+    n_colors: int  # directions that are swept for it, at the order that takes most
 
 
 class _SparseTensorDerivative(SparseDerivative):
@@ -157,6 +171,9 @@ class _SparseTensorDerivative(SparseDerivative):
     def __init__(self, f: Callable[..., Any], order: int) -> None:
         super().__init__("sparse_derivative_tensor", f, sweep_of_hessian, "triplets", "lower")
         self.order = order
+
+    def _described(self) -> str:
+        return f"{self._driver} of order {self.order}"
 
     def _recorded(self, recording: Recording, args: tuple[Any, ...], kwargs: dict[str, Any], known: Any) -> Any:
         found = self._entries(recording, args, kwargs, self.order)
@@ -170,20 +187,21 @@ class _SparseTensorDerivative(SparseDerivative):
             made = values_of_sweep(
                 sweep_of_hessian(recording, self._f, args, kwargs, self._driver), False, "lower", None
             )
-            return _Found(_Entries(made.structure.shape, made.structure.indices), made.operand)
-        structures: list[_Entries] = []
+            return _Found(_Entries(made.structure.shape, made.structure.indices), made.operand, made.n_colors)
+        below: list[_Found] = []
 
         def values_below(*args: Any, **kwargs: Any) -> Any:
             with differentiating() as inner:
                 found = self._entries(inner, args, kwargs, order - 1)
-                structures.append(found.structure)
+                below.append(found)
                 return inner.results([found.operand])[0]
 
         sweep = sweep_of_jacobian(recording, values_below, args, kwargs, self._driver)
-        shape, indices = structures[-1]
+        shape, indices = below[-1].structure
         made = values_of_sweep(sweep._replace(last=indices[-1]), False, None, None)
         indices = np.vstack([indices[:, made.structure.rows], made.structure.columns])
-        return _Found(_Entries((*shape, shape[0]), indices), made.operand)
+        n_colors = max(made.n_colors, below[-1].n_colors)
+        return _Found(_Entries((*shape, shape[0]), indices), made.operand, n_colors)
 
     def _arranged(self, structure: Any, values: Any) -> Any:
         return SparseTensor(values, structure.indices, structure.shape)
@@ -193,16 +211,17 @@ def _gradient(recording: Recording, gradient: int) -> _Found:
     (x,) = recording.inputs
     size = recording.aval(x).size
     (operand,) = recording.or_zeros([gradient], [x])
-    return _Found(_Entries((size,), np.arange(size)[None]), shaped(recording, operand, (size,)))
+    return _Found(_Entries((size,), np.arange(size)[None]), shaped(recording, operand, (size,)), 0)
 
 
 def _placed(recording: Recording, found: _Found, known: _Entries) -> _Found:
     """The same among known entries, if these have all."""
     check_shape(found.structure.shape, known.shape)
     if np.array_equal(found.structure.indices, known.indices):
-        return _Found(known, found.operand)
+        return found._replace(structure=known)
     slots = known.slots(found.structure)
     if slots is None:
         return found
     operands = [found.operand, recording.operand(slots)]
-    return _Found(known, recording.assembly(np.dtype(np.float64), (known.nnz,), operands, (None,)))
+    placed = recording.assembly(np.dtype(np.float64), (known.nnz,), operands, (None,))
+    return _Found(known, placed, found.n_colors)

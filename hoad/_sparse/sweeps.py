@@ -11,6 +11,7 @@ import numpy as np
 from hoad._core.record.recording import SYMBOLIC_ZERO, Recording
 from hoad._core.trace.context import reset_in_context, set_in_context
 from hoad._program.trace import call_traced, output_operand
+from hoad._pytree.containers import kind_of
 from hoad._sparse.colored_sweeps import compressed
 from hoad._sparse.coloring import color
 from hoad._sparse.pattern_of_sweep import is_of_numbers, pattern_of
@@ -29,6 +30,7 @@ class Values(NamedTuple):
 
     structure: Structure
     operand: int
+    n_colors: int  # directions that are swept for it
 
 
 class Side(NamedTuple):
@@ -113,15 +115,16 @@ def _recorded(
         raise ArgumentError(
             f"{driver} differentiates with respect to the first argument of f, by position, but got none."
         )
+    if kind_of(type(args[0])) is not None:
+        raise ArgumentError(
+            f"{driver} takes an array as the first argument of f, not a container, but got a {type(args[0]).__name__}. "
+            "Make an array of a list by np.array, of other containers by hoad.ravel."
+        )
     token = set_in_context(UNFOLDED, True)
     try:
-        returned, forms = call_traced(recording, f, args, (0,), driver, kwargs)
+        returned, _ = call_traced(recording, f, (in_double(args[0]), *args[1:]), (0,), driver, kwargs)
     finally:
         reset_in_context(UNFOLDED, token)
-    if forms is not None:
-        raise ArgumentError(
-            f"{driver} takes an array as the first argument of f, not a container. Make one of it with hoad.ravel."
-        )
     y = output_operand(recording, returned, driver)
     for name, operand in (("x", recording.inputs[0]), ("f(x)", y)):
         if recording.aval(operand).is_complex:
@@ -132,33 +135,39 @@ def _recorded(
     return y
 
 
+def in_double(x: Any) -> Any:
+    """x, an array of float32 in double precision: what is known of constants there leaves fewer entries."""
+    return x.astype(np.float64) if getattr(x, "dtype", None) == np.float32 else x
+
+
 def values_of_sweep(sweep: LinearSweep, by_columns: bool, triangle: Triangle, known: Structure | None) -> Values:
     """The structure of the matrix of a sweep and the operand of its values: in the known structure, if that has all."""
-    found = [] if sweep.output is None else _blocks_of(sweep, sweep.output, triangle, by_columns)
+    found, n_colors = ([], 0) if sweep.output is None else _blocks_of(sweep, sweep.output, triangle, by_columns)
     structure = Structure.of(sweep.shape, by_columns, found)
     if known is not None:
         check_shape(structure.shape, known.shape)
         structure = known if known.has(structure) else structure
-    return Values(structure, structure.values_of(sweep.recording, found))
+    return Values(structure, structure.values_of(sweep.recording, found), n_colors)
 
 
 def check_shape(shape: tuple[int, ...], planned: tuple[int, ...]) -> None:
     """Raise if derivatives do not have the shape that they have in a plan."""
     if shape != planned:
         raise ShapeError(
-            f"A plan is for derivatives of the shape {planned}, but here they have the shape {shape}. Make another, "
+            f"This plan is for derivatives of the shape {planned}, but here they have the shape {shape}. Make another, "
             "or take hoad.jit of the derivative, which keeps a plan for each shape."
         )
 
 
-def _blocks_of(sweep: LinearSweep, output: int, triangle: Triangle, by_columns: bool) -> list[FlatBlock]:
+def _blocks_of(sweep: LinearSweep, output: int, triangle: Triangle, by_columns: bool) -> tuple[list[FlatBlock], int]:
+    """The matrix as blocks, and how many directions were swept for them."""
     if is_of_numbers(sweep.recording, sweep.seed, output):
         entries = sweep.recording.entries_of_numbers(sweep.seed, output, partial(moves_of, sweep.recording))
         if entries is None:
             return _in_lanes(sweep, output, triangle, by_columns)
-        return _of_numbers(sweep, entries, triangle, by_columns)
+        return _of_numbers(sweep, entries, triangle, by_columns), 0
     try:
-        return _in_blocks(sweep, output, triangle)
+        return _in_blocks(sweep, output, triangle), 0
     except NotInBlocksError:
         return _in_lanes(sweep, output, triangle, by_columns)
 
@@ -200,8 +209,8 @@ def _asked_for(
     return lower + [_transposed(block) for block in beside]
 
 
-def _in_lanes(sweep: LinearSweep, output: int, triangle: Triangle, by_columns: bool) -> list[FlatBlock]:
-    """The matrix as one block, of what the directions of a coloring give."""
+def _in_lanes(sweep: LinearSweep, output: int, triangle: Triangle, by_columns: bool) -> tuple[list[FlatBlock], int]:
+    """The matrix as one block, of what the directions of a coloring give, and how many these are."""
     recording = sweep.recording
     pattern = pattern_of(recording, sweep.seed, output)
     indices, indptr = pattern.compressed
@@ -213,10 +222,11 @@ def _in_lanes(sweep: LinearSweep, output: int, triangle: Triangle, by_columns: b
             products = compressed(recording, side.like, labels, count, side.sweep)
             found += recording.or_zeros(products, [side.gives] * count)
     asked = _asked_for(sweep, triangle, [FlatBlock(pattern.rows, pattern.columns, coloring.slots)], _cut)
-    return [
+    blocks = [
         FlatBlock(rows, columns, picked(recording, joined(recording, [in_float64(recording, x) for x in found]), slots))
         for rows, columns, slots in _in_order(asked, by_columns)
     ]
+    return blocks, sum(count for _, count in colors)
 
 
 def _in_order(blocks: list[FlatBlock], by_columns: bool) -> list[FlatBlock]:

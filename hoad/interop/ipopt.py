@@ -15,7 +15,7 @@ from hoad._solvers.extras import optional
 from hoad._solvers.kept_pattern import Entries
 from hoad._solvers.minimize import start
 from hoad._sparse.drivers import lagrangian_hessian, sparse_hessian, sparse_jacobian
-from hoad.errors import NoRuleError
+from hoad.errors import ArgumentError, NoRuleError, ShapeError
 
 __all__ = ["Problem", "solve"]
 
@@ -50,11 +50,12 @@ class Problem:
     Raises
     ------
     ArgumentError
-        If f or g cannot be called, or x0 is a container.
+        If f or g cannot be called, x0 is a container, or bounds or limits are no numbers or exclude each other.
     DTypeError
         If x0 is complex or holds integers.
     ShapeError
-        If x0 has more than one dimension, or f(x) is not a scalar.
+        If x0 has more than one dimension or no entry, f(x) is not a scalar, or bounds or limits have another length
+        than x or g(x).
     NoRuleError
         If f or g uses values that are being differentiated.
 
@@ -84,28 +85,34 @@ class Problem:
         upper: Any = 0.0,
         *,
         bounds: Any = None,
-        args: tuple[Any, ...] = (),
+        args: Any = (),
     ) -> None:
+        from hoad._solvers.constraints import limits_of
         from hoad._solvers.matrices import as_vector
 
         check_function("Problem", f)
+        if g is not None:
+            check_function("Problem", g)
+        args = args if isinstance(args, tuple) else (args,)
         self.x0 = start("Problem", x0)
+        if not self.x0.size:
+            raise ShapeError("Problem needs an unknown at least, but x0 has shape (0,).")
         self.bounds = bounds_of(bounds, self.x0.size)
         self.iterations = 0
+        self._error: Exception | None = None
         _check_plain(f(self.x0, *args), None if g is None else g(self.x0, *args))
         self._f, self._gradient = jit(lambda x: f(x, *args)), jit(grad(lambda x: f(x, *args)))
         if g is None:
             self._g, m = None, 0
             self._hessian = Entries(sparse_hessian(lambda x: f(x, *args)), (self.x0,), lower=True)
         else:
-            check_function("Problem", g)
             rows = as_vector(lambda x: g(x, *args))
             self._g = jit(rows)
             m = np.size(self._g(self.x0))
             self._jacobian = Entries(sparse_jacobian(rows), (self.x0,))
             both = lagrangian_hessian(lambda x: f(x, *args), rows)
             self._hessian = Entries(both, (self.x0, np.ones(m), 1.0))
-        self.limits = tuple(np.broadcast_to(np.asarray(end, float), (m,)) for end in (lower, upper))
+        self.limits = limits_of("g", lower, upper, m, "values of g")
 
     def objective(self, x: Any) -> float:
         """The value of f."""
@@ -130,18 +137,28 @@ class Problem:
 
     def hessian(self, x: Any, multipliers: Any, sigma: float) -> Any:
         """The entries of the lower triangle of the Hessian of ``sigma * f + multipliers · g`` that may be nonzero."""
-        if self._g is None:
-            return sigma * self._hessian.values(x)
-        return self._hessian.values(x, np.array(multipliers, float), float(sigma))
+        try:
+            if self._g is None:
+                return sigma * self._hessian.values(x)
+            return self._hessian.values(x, np.array(multipliers, float), float(sigma))
+        except Exception as error:
+            self._error = error  # cyipopt goes on with a Hessian of whatever lies in memory
+            raise
 
     def hessianstructure(self) -> tuple[Any, Any]:
         """Their rows and columns."""
         return self._hessian.rows, self._hessian.columns
 
     def intermediate(self, mode: int, iteration: int, *_: Any) -> bool:
-        """Called by IPOPT after each iteration, which it counts."""
+        """Called by IPOPT after each iteration, which it counts; raises what the Hessian has raised before."""
+        self._raise()
         self.iterations = iteration
         return True
+
+    def _raise(self) -> None:
+        error, self._error = self._error, None
+        if error is not None:
+            raise error
 
     def solve(self, x0: Any = None, *, tol: float | None = None, options: dict[str, Any] | None = None) -> Any:
         """The minimum that IPOPT finds.
@@ -163,16 +180,35 @@ class Problem:
 
         Raises
         ------
+        ArgumentError
+            If IPOPT does not take an option, and prints why; or if no constraint depends on x.
+        ShapeError
+            If x0 has another shape than that of the problem.
         ImportError
             If cyipopt or SciPy is not installed.
         """
+        first = self.x0 if x0 is None else start("solve", x0)
+        if first.shape != self.x0.shape:
+            raise ShapeError(
+                f"solve takes an x0 of the shape of the problem's, {self.x0.shape}, but got {first.shape}."
+            )
+        if self._g is not None and self.limits[0].size and not self._jacobian.rows.size:
+            raise ArgumentError(
+                f"IPOPT takes no problem in which no constraint depends on x, but the Jacobian of g, of shape "
+                f"{(self.limits[0].size, self.x0.size)}, has no entries. Leave g out."
+            )
         cyipopt = optional("cyipopt", "ipopt", "hoad.interop.ipopt")
         ends = zip(("lb", "ub", "cl", "cu"), (*self.bounds, *self.limits), strict=True)
         ipopt = cyipopt.Problem(self.x0.size, self.limits[0].size, self, **dict(ends))
-        given = {"print_level": 0, "sb": "yes"} | ({} if tol is None else {"tol": tol}) | (options or {})
-        for name, value in given.items():
-            ipopt.add_option(name, value)
-        x, info = ipopt.solve(self.x0 if x0 is None else start("solve", x0))
+        _set_options(
+            ipopt,
+            {"print_level": 0, "sb": "yes"}
+            | ({} if tol is None else {"tol": float(tol) if isinstance(tol, int) else tol}),
+            options,
+        )
+        self._error = None
+        x, info = ipopt.solve(first)
+        self._raise()
         return optional("scipy.optimize", "ipopt", "hoad.interop.ipopt").OptimizeResult(
             x=x,
             fun=info["obj_val"],
@@ -196,22 +232,45 @@ def _check_plain(*values: Any) -> None:
         )
 
 
+def _set_options(ipopt: Any, own: dict[str, Any], options: Any) -> None:
+    """Give IPOPT its options, those of the user last."""
+    if not isinstance(options or {}, dict):
+        raise ArgumentError(f"solve takes options as a dict, such as {{'max_iter': 500}}, not {options!r}.")
+    for name, value in (own | (options or {})).items():
+        value = value.item() if isinstance(value, np.generic) else value
+        try:
+            ipopt.add_option(name, value)
+        except TypeError:  # of cyipopt's, for whatever IPOPT refuses
+            raise ArgumentError(
+                f"IPOPT takes no option {name!r} with the value {value!r}, of type {type(value).__name__}; it has "
+                "printed why. Its options and their types are listed at https://coin-or.github.io/Ipopt/OPTIONS.html."
+            ) from None
+
+
 def bounds_of(bounds: Any, n: int) -> tuple[Any, Any]:
     """The least and the greatest values of x, of bounds as SciPy takes them."""
+    from hoad._solvers.constraints import limits_of
+
     if bounds is None:
         return np.full(n, -np.inf), np.full(n, np.inf)
     if hasattr(bounds, "lb"):
-        low, high = bounds.lb, bounds.ub
-    else:
-        low, high = zip(*bounds, strict=True)
-        low, high = ([end if x is None else x for x in ends] for ends, end in ((low, -np.inf), (high, np.inf)))
-    return tuple(np.broadcast_to(np.asarray(end, float), (n,)) for end in (low, high))  # type: ignore[return-value]
+        return limits_of("bounds", bounds.lb, bounds.ub, n, "unknowns")
+    pairs = list(bounds) if hasattr(bounds, "__iter__") else []
+    wrong = [x for x in pairs if not hasattr(x, "__len__") or len(x) != 2]
+    if not pairs or wrong:
+        found = f", not {wrong[0]!r}" if wrong else f", but got {bounds!r}"
+        raise ArgumentError(
+            f"bounds are a pair for each unknown, as [(0, 1), (None, 2)], or scipy.optimize.Bounds{found}."
+        )
+    low = [-np.inf if x is None else x for x, _ in pairs]
+    high = [np.inf if x is None else x for _, x in pairs]
+    return limits_of("bounds", low, high, n, "unknowns")
 
 
 def solve(
     f: Callable[..., Any],
     x0: Any,
-    args: tuple[Any, ...] = (),
+    args: Any = (),
     *,
     bounds: Any = None,
     constraints: Any = (),
@@ -245,11 +304,13 @@ def solve(
     Raises
     ------
     ArgumentError
-        If f cannot be called, or x0 is a container.
+        If f cannot be called, x0 is a container, a constraint has no function or type, bounds or limits are no numbers
+        or exclude each other, or IPOPT does not take an option.
     DTypeError
         If x0 is complex or holds integers.
     ShapeError
-        If x0 has more than one dimension, or f(x) is not a scalar.
+        If x0 has more than one dimension or no entry, f(x) is not a scalar, or bounds or limits have another length
+        than x or the values of the constraint.
     ImportError
         If cyipopt or SciPy is not installed.
 
@@ -270,6 +331,7 @@ def solve(
     optional("cyipopt", "ipopt", "hoad.interop.ipopt")
     from hoad._solvers.constraints import listed, together
 
+    args = args if isinstance(args, tuple) else (args,)
     g, lower, upper = together(listed(constraints), start("solve", x0))
     problem = Problem(lambda x: f(x, *args), x0, g, lower, upper, bounds=bounds)
     return problem.solve(tol=tol, options=options)

@@ -129,3 +129,68 @@ def test_inside_of_other_derivatives() -> None:
     np.testing.assert_allclose(hoad.jit(lambda x: sparse(x).values)(x), at.values, rtol=1e-15)
     with pytest.raises(hoad.TracedValueError, match="triplets"):
         hoad.grad(lambda x: np.sum(hoad.sparse_hessian(rosenbrock)(x).data))(x)
+
+
+def test_patterns_of_bodies() -> None:
+    """A body that is recorded by itself is full; maps, jitted functions and loops of Python are not."""
+    x = np.linspace(0.1, 1.0, 6)
+    step = lambda k, u: u + 0.1 * np.roll(u, 1)  # noqa: E731
+    full: list[Callable[[Any], Any]] = [
+        lambda x: hoad.fori_loop(0, 1, step, x),
+        lambda x: hoad.while_loop(lambda u: np.sum(u) < 9, lambda u: step(0, u), x),
+        lambda x: hoad.scan(lambda c, u: (c, u**2), 0.0, x)[1],
+        lambda x: hoad.checkpoint(lambda u: step(0, u))(x),
+        lambda x: hoad.checkpointed_loop(step, 1, x),
+        lambda x: program(x),
+    ]
+    program = hoad.record(lambda u: step(0, u), x)
+    for f in full:
+        assert hoad.jacobian_pattern(f)(x).nnz == 36
+        found = hoad.sparse_jacobian(f).plan(x)
+        assert (found.nnz, found.n_colors) == (36, 6)
+        np.testing.assert_allclose(found(x).toarray(), hoad.jacobian(f)(x), rtol=1e-13)
+    assert hoad.jacobian_pattern(lambda x: step(0, x))(x).nnz == 12
+    assert hoad.jacobian_pattern(lambda x: hoad.jit(lambda u: step(0, u))(x))(x).nnz == 12
+    short = hoad.vmap(lambda u: hoad.fori_loop(0, 2, lambda k, v: np.sin(v), u))
+    assert hoad.jacobian_pattern(short)(x).nnz == 6
+    assert hoad.sparse_jacobian(short).plan(x).n_colors == 1
+
+
+# ---- arguments of Lagrangians ----------------------------------------------------------------------------------------
+
+WEIGHTS = np.ones(2)
+REFUSED: list[tuple[type[Exception], str, tuple[Any, ...]]] = [
+    (hoad.ArgumentError, "got no multipliers. Call it as", ()),
+    (hoad.ArgumentError, "got no multipliers. Call it as", (None,)),
+    (hoad.ShapeError, r"a multiplier for each entry of g\(x\), which has 2, but got 3 .*shape \(3,\)", (np.ones(3),)),
+    (hoad.DTypeError, r"as the multipliers λ, but got an array of shape \(2,\) and dtype complex", (WEIGHTS * 1j,)),
+    (hoad.DTypeError, "as the multipliers λ, but got dict", ({"a": 1.0},)),
+    (hoad.ShapeError, r"a number as σ, the third argument, but got one of shape \(2,\)", (WEIGHTS, WEIGHTS)),
+    (hoad.DTypeError, "as σ, the third argument, but got a complex number", (WEIGHTS, 1j)),
+    (hoad.DTypeError, "as σ, the third argument, but got NoneType", (WEIGHTS, None)),
+]
+
+
+@pytest.mark.parametrize("row", range(len(REFUSED)))
+def test_arguments_of_lagrangians(row: int) -> None:
+    error, match, given = REFUSED[row]
+    driver = hoad.lagrangian_hessian(lambda x: np.sum(x**4), lambda x: x[1:] * x[:-1])
+    for call in (driver, driver.plan, hoad.jit(driver)):
+        with pytest.raises(error, match=match):
+            call(np.ones(3), *given)
+
+
+def test_functions_of_lagrangians() -> None:
+    square = lambda x: np.sum(x**2)  # noqa: E731
+    x = np.array([1.0, 2.0])
+    for g, given in ((lambda x: [x[0] * x[1], x[0] ** 2], [3, 4]), (lambda x: x[0] * x[1], 3.0)):
+        found = hoad.lagrangian_hessian(square, g, triangle=None)(x, given, np.float32(0.5))
+        np.testing.assert_allclose(found.toarray(), [[1.0 + 8 * (given != 3.0), 3.0], [3.0, 1.0]])
+    with pytest.raises(hoad.DTypeError, match=r"as g\(x\), but got dict"):
+        hoad.lagrangian_hessian(square, lambda x: {"a": x})(x, x)
+    with pytest.raises(hoad.DTypeError, match=r"as g\(x\), but got an array of shape \(2,\) and dtype complex128"):
+        hoad.lagrangian_hessian(square, lambda x: 1j * x)(x, x)
+    with pytest.raises(hoad.ShapeError, match="f returned NoneType"):
+        hoad.lagrangian_hessian(lambda x: None, lambda x: x)(x, x)
+    with pytest.raises(hoad.ShapeError, match=r"scalar function, but f\(x\) has shape \(2,\)"):
+        hoad.lagrangian_hessian(lambda x: x, lambda x: x)(x, x)

@@ -89,9 +89,9 @@ def test_another_branch() -> None:
     plan = hoad.sparse_hessian(branched).plan(X)
     with pytest.raises(hoad.GuardError, match=r"another branch.*Make a plan here"):
         plan.values(-X)
-    with pytest.warns(hoad.JitWarning, match="branched takes another branch here") as warned:
+    with pytest.warns(hoad.JitWarning, match="branched has entries here.*another branch") as warned:
         found = plan(-X)
-    assert len(warned) == 1
+    assert [warning.filename for warning in warned] == [__file__]
     np.testing.assert_allclose(found.toarray(), hoad.hessian(branched)(-X))
     for x in (X, -X):
         np.testing.assert_allclose(plan(x).toarray(), hoad.hessian(branched)(x))
@@ -182,12 +182,23 @@ def test_batches_with_further_arguments_and_branches() -> None:
     plan = hoad.sparse_jacobian(np.sin).plan(X)
     with pytest.raises(hoad.ShapeError, match=r"shape \(2, 5\), but out has shape \(5,\)"):
         plan.batch(np.stack([X, X]), out=np.empty(5))
-    with pytest.raises(hoad.ShapeError, match="an x in each row"):
-        plan.batch(1.0)
-    with pytest.raises(hoad.ShapeError, match=r"shape \(5, 5\), but here they have the shape \(4, 4\)"):
-        plan.batch(np.ones((3, 4)))
+    with pytest.raises(hoad.ShapeError, match=r"out has shape \(1,\)"):
+        plan.batch(np.stack([X, X]), out=[0.0])
+    for xs, found in ((1.0, "a number"), (X, r"one of shape \(5,\)"), (np.ones((3, 4)), r"one of shape \(3, 4\)")):
+        with pytest.raises(hoad.ShapeError, match=rf"an x in each row.*\(number of points, 5\), but got {found}"):
+            plan.batch(xs)
     found = hoad.grad(lambda xs: np.sum(plan.batch(xs)))(np.stack([X, 2 * X]))
     np.testing.assert_allclose(found, -np.sin(np.stack([X, 2 * X])))
+
+
+def test_batches_of_functions_that_ask_for_numbers() -> None:
+    """A function that cannot be recorded for many x at once is refilled for each."""
+    xs = np.stack([X, 2 * X])
+    plan = hoad.sparse_hessian(lambda x, a=1.0: a * np.sum(x**2) * hoad.value(np.sum(x))).plan(X)
+    wanted = np.repeat(2 * np.sum(xs, axis=1), 5).reshape(2, 5)
+    np.testing.assert_allclose(plan.batch(xs), wanted)
+    np.testing.assert_allclose(plan.batch(xs, out=np.empty((2, 5))), wanted)
+    np.testing.assert_allclose(hoad.jacobian(lambda a: plan.batch(xs, a))(1.0), wanted)
 
 
 # ---- arguments ------------------------------------------------------------------------------------------------------
@@ -213,6 +224,29 @@ def test_single_precision(name: str) -> None:
     np.testing.assert_allclose(found, dense, rtol=2e-4, atol=2e-4 * np.abs(dense).max())
 
 
+SLOW = ("running product", "product", "norm", "logsumexp")  # at the third order, where they are dense
+
+
+@pytest.mark.parametrize("name", [name for name in FUNCTIONS if name not in SLOW])
+def test_structures_of_single_precision(name: str) -> None:
+    """They are those of double precision, at every order, and plans are for both."""
+    f = scalar(FUNCTIONS[name])
+    x = POINTS[0].astype(np.float32)
+    for driver in (hoad.sparse_jacobian(FUNCTIONS[name]), hoad.sparse_hessian(f), hoad.sparse_derivative_tensor(f, 3)):
+        plan = driver.plan(x)
+        np.testing.assert_array_equal(plan.indices, driver.plan(POINTS[0]).indices)
+        np.testing.assert_allclose(plan.values(x), plan.values(x.astype(float)), rtol=1e-12, atol=1e-12)
+
+
+def test_single_precision_of_gradients_and_directions() -> None:
+    x = X.astype(np.float32)
+    first = hoad.sparse_derivative_tensor(rosenbrock, 1).plan(x)
+    out = np.empty(5)
+    np.testing.assert_allclose(first.values(x, out=out), hoad.grad(rosenbrock)(X), rtol=1e-5)
+    found = hoad.sparse_hessian_derivative(rosenbrock)(x, x)
+    np.testing.assert_allclose(found.toarray(), hoad.derivative_tensor(rosenbrock, 3)(X) @ X, rtol=1e-5)
+
+
 SQUARE: Any = lambda x: x**2  # noqa: E731
 REFUSED: list[tuple[type[Exception], str, Any, Any]] = [
     (hoad.DTypeError, "float argument", SQUARE, np.arange(3)),
@@ -224,6 +258,7 @@ REFUSED: list[tuple[type[Exception], str, Any, Any]] = [
     (hoad.ArgumentError, "not a container", lambda x: x[0] * x[1], [1.0, 2.0]),
     (hoad.ArgumentError, "not a container", lambda x: x[0] * x[1], (1.0, 2.0)),
     (hoad.ArgumentError, "not a container", lambda x: x["a"], {"a": X}),
+    (hoad.ArgumentError, "not a container, but got a list.*np.array", SQUARE, [1.0, 2.0]),
     (hoad.ShapeError, "f returned NoneType", lambda x: None, X),
     (hoad.ShapeError, "f returned tuple", lambda x: (x, x), X),
     (hoad.ShapeError, "f returned list", lambda x: [x[0], x[1]], X),
@@ -261,19 +296,159 @@ def test_a_plan_is_for_one_shape() -> None:
     plan = hoad.sparse_jacobian(lambda x: np.sum(x, axis=0)).plan(np.ones((2, 3)))
     for x in (np.ones((3, 2)), np.ones((2, 4))):
         for call in (plan, plan.values):
-            with pytest.raises(hoad.ShapeError, match="Make another, or"):
+            with pytest.raises(hoad.ShapeError, match=r"for x of the shape \(2, 3\), but x has the shape"):
                 call(x)
     np.testing.assert_array_equal(plan(np.zeros((2, 3))).toarray(), np.tile(np.eye(3), 2))
     with pytest.raises(hoad.ShapeError, match="out has shape"):
         plan.values(np.ones((2, 3)), out=np.empty(7))
     with pytest.raises(hoad.DTypeError, match="out has float32"):
         plan.values(np.ones((2, 3)), out=np.empty(6, np.float32))
-    jitted = hoad.jit(hoad.sparse_jacobian(np.sin))
-    assert jitted(X).shape == (5, 5)
-    assert jitted(X[:2]).shape == (2, 2)
     tensor = hoad.sparse_derivative_tensor(rosenbrock, 3).plan(X)
-    with pytest.raises(hoad.ShapeError, match="Make another"):
+    with pytest.raises(hoad.ShapeError, match=r"for x of the shape \(5,\), but x has the shape \(4,\)"):
         tensor(X[:4])
+
+
+@pytest.mark.parametrize("driver", [hoad.sparse_hessian, lambda f: hoad.sparse_derivative_tensor(f, 3)])
+def test_an_x_of_as_many_entries_in_another_shape(driver: Any) -> None:
+    """The structure is that of the shape that a plan is for, and stays so; restored plans know it too."""
+    made = driver(lambda x: np.sum(np.diff(x, axis=-1) ** 3)).plan(np.ones((2, 6)))
+    for plan in (made, pickle.loads(pickle.dumps(driver(Cube().of_steps).plan(np.ones((2, 6)))))):
+        nnz = plan.nnz
+        for x in (np.ones((3, 4)), np.ones(12), np.ones((12, 1)), np.ones((6, 2)).T):
+            for call in (plan, plan.values):
+                if x.shape != (2, 6):
+                    with pytest.raises(hoad.ShapeError, match=r"for x of the shape \(2, 6\), but x has the shape"):
+                        call(x)
+        assert plan.nnz == nnz
+
+
+class Cube:
+    def of_steps(self, x: Any) -> Any:
+        return np.sum(np.diff(x, axis=-1) ** 3)
+
+
+# ---- jit ------------------------------------------------------------------------------------------------------------
+
+
+def test_jit_has_a_plan_for_each_shape_of_all_arguments() -> None:
+    jitted = hoad.jit(hoad.sparse_jacobian(lambda x, a, options: x[: len(a)] * a + options["shift"]))
+    for n, size in ((5, 3), (5, 4), (4, 3), (5, 3)):
+        found = jitted(X[:n], np.arange(float(size)), {"shift": np.ones(size)})
+        np.testing.assert_array_equal(found.toarray(), np.eye(size, n) * np.arange(float(size))[:, None])
+    plans = [jitted.plan(X, np.ones(k), {"shift": np.ones(k)}) for k in (3, 4, 3)]
+    assert plans[0] is plans[2] is not plans[1]
+    bends = hoad.jit(hoad.sparse_hessian(lambda x, *, a: np.sum(x[: len(a)] ** 2 * a)))
+    assert [bends(X, a=np.ones(k)).nnz for k in (2, 4, 2)] == [2, 4, 2]
+
+
+def test_jit_where_values_decide_on_the_shape() -> None:
+    driver = hoad.sparse_jacobian(lambda x: x[x > 0.5] ** 2)
+    jitted, plan = hoad.jit(driver), driver.plan(X)
+    for shift in (0.0, 0.3, 0.0, -1.0, 0.3):
+        np.testing.assert_array_equal(jitted(X + shift).toarray(), driver(X + shift).toarray())
+    with pytest.raises(hoad.ShapeError, match="keeps a plan for each shape"):
+        plan(X + 0.3)
+
+
+def test_jit_of_too_many_shapes() -> None:
+    jitted = hoad.jit(hoad.sparse_jacobian(lambda x: x[: int(hoad.value(x[0]))] ** 2))
+    x = np.ones(20)
+    for k in range(1, 17):
+        x[0] = k
+        assert jitted(x).shape == (k, 20)
+    x[0] = 18
+    with pytest.warns(hoad.JitWarning, match="more than 16 shapes.*np.where") as warned:
+        assert jitted(x).shape == (18, 20)
+    assert warned[0].filename == __file__
+
+
+def test_jit_where_f_raises() -> None:
+    jitted = hoad.jit(hoad.sparse_jacobian(lambda x: np.ones(3) @ x if x[0] > 0.5 else x))
+    assert jitted(X).shape == (5, 5)
+    with pytest.raises(hoad.ShapeError, match="matmul"):
+        jitted(X + 1)
+
+
+def test_jit_inside_of_a_derivative() -> None:
+    """Traced values in containers are found too."""
+    driver = hoad.sparse_hessian(lambda x, p: np.sum(x**2) * p["a"], format="triplets")
+    assert hoad.grad(lambda a: np.sum(hoad.jit(driver)(X, {"a": a}).values))(2.0) == 10.0
+    plan = driver.plan(X, {"a": 1.0})
+    assert hoad.grad(lambda a: np.sum(plan.batch(X[None], {"a": a})))(2.0) == 10.0
+    with pytest.raises(hoad.TracedValueError, match="A plan is made for plain numbers"):
+        hoad.grad(lambda a: np.sum(driver.plan(X, {"a": a}).values(X, {"a": a})))(2.0)
+
+
+# ---- what plans and results are -------------------------------------------------------------------------------------
+
+
+def test_what_is_shown() -> None:
+    plan = hoad.sparse_hessian(rosenbrock).plan(X)
+    shown = "<plan of sparse_hessian, csr, of rosenbrock for x of shape (5,): 13 entries of shape (5, 5), no coloring>"
+    assert repr(plan) == shown
+    swept = hoad.sparse_jacobian(lambda x: np.sort(x)[:1], format="csc").plan(X)
+    assert "csc" in repr(swept) and repr(swept).endswith(f": 5 entries of shape (1, 5), {swept.n_colors} color>")
+    third = hoad.sparse_derivative_tensor(rosenbrock, 3)
+    assert repr(third) == "<sparse_derivative_tensor of order 3, of rosenbrock>"
+    assert "order 3, of rosenbrock for x of shape (5,): 8 entries of shape (5, 5, 5)" in repr(third.plan(X))
+    assert repr(hoad.jit(third)) == f"<hoad.jit of {third!r}>"
+    assert repr(pickle.loads(pickle.dumps(plan))) == shown
+
+
+def test_places() -> None:
+    """Matrices have rows and columns; tensors indices, by whatever is asked for their rows."""
+    plan = hoad.sparse_hessian(rosenbrock).plan(X)
+    np.testing.assert_array_equal(plan.indices, [plan.rows, plan.columns])
+    triplets = hoad.sparse_hessian(rosenbrock, format="triplets")(X)
+    np.testing.assert_array_equal(triplets.indices, plan.indices)
+    assert triplets.nnz == 13
+    np.testing.assert_array_equal(triplets.toarray(), plan(X).toarray())
+    second, third = (hoad.sparse_derivative_tensor(rosenbrock, k) for k in (2, 3))
+    np.testing.assert_array_equal(second.plan(X).rows, second(X).indices[0])
+    np.testing.assert_array_equal(second.plan(X).columns, second(X).indices[1])
+    for name in ("rows", "columns"):
+        with pytest.raises(AttributeError, match=rf"order 3 has no {name}, but indices, an array of shape \(3, 8\)"):
+            getattr(third.plan(X), name)
+
+
+def test_attributes_of_plans_asked_of_derivatives() -> None:
+    driver = hoad.sparse_hessian(rosenbrock, format="coo")
+    assert hoad.jit(driver).format == "coo"
+    for made in (driver, hoad.jit(driver)):
+        for name in ("values", "batch", "rows", "nnz"):
+            with pytest.raises(AttributeError, match=rf"no attribute '{name}'; its plans have: plan\(x\)\.{name}"):
+                getattr(made, name)
+        with pytest.raises(AttributeError, match=r"no attribute 'colums'$"):
+            getattr(made, "colums")  # noqa: B009
+    assert pickle.loads(pickle.dumps(hoad.jit(driver)))(X).format == "coo"
+
+
+def test_whole_arrays_of_traced_values() -> None:
+    for driver, whole in (
+        (hoad.sparse_hessian(rosenbrock, format="triplets"), hoad.hessian(rosenbrock)),
+        (hoad.sparse_derivative_tensor(rosenbrock, 3), hoad.derivative_tensor(rosenbrock, 3)),
+    ):
+        found = hoad.jacobian(lambda x, driver=driver: driver(x).toarray())(X)
+        np.testing.assert_allclose(found, hoad.jacobian(whole)(X), rtol=1e-12, atol=1e-9)
+
+
+def test_lanes_with_the_same_places() -> None:
+    xs = np.stack([X, 2 * X])
+    driver = hoad.sparse_hessian(rosenbrock, format="triplets")
+    found = hoad.vmap(driver, out_axes=hoad.Triplets(0, None, None, None))(xs)
+    np.testing.assert_array_equal(found.indices, driver(X).indices)
+    np.testing.assert_allclose(found.values, driver.plan(X).batch(xs))
+    third = hoad.vmap(hoad.sparse_derivative_tensor(rosenbrock, 3), out_axes=hoad.SparseTensor(0, None, None))(xs)
+    assert third.values.shape == (2, 8) and third.indices.shape == (3, 8)
+
+
+def test_another_structure_in_another_process() -> None:
+    plan = hoad.sparse_hessian(branched).plan(X)
+    with pytest.raises(hoad.OtherStructureError) as caught:
+        plan.values(-X)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert str(again) == str(caught.value)
+    assert again.structure.nnz == caught.value.structure.nnz
 
 
 def test_indices_beyond_32_bits() -> None:

@@ -110,6 +110,10 @@ def test_arguments() -> None:
         hoad.sparse_derivative_tensor(np.sin, 3)(POINTS[0])
     with pytest.raises(hoad.ShapeError, match="direction v of the shape of x"):
         hoad.sparse_hessian_derivative(rosenbrock)(POINTS[0], np.ones(3))
+    with pytest.raises(hoad.ArgumentError, match="but got no v"):
+        hoad.sparse_hessian_derivative(rosenbrock)(POINTS[0])
+    with pytest.raises(hoad.DTypeError, match=r"the direction v, but got an array of shape .* and dtype complex128"):
+        hoad.sparse_hessian_derivative(rosenbrock)(POINTS[0], POINTS[0] * 1j)
     square = hoad.sparse_derivative_tensor(lambda x: np.sum(x**2), 3)(np.ones((2, 3)))
     assert (square.shape, square.nnz) == ((6, 6, 6), 0)
     assert hoad.sparse_derivative_tensor(lambda x: x**5, 4)(2.0).toarray() == pytest.approx(240.0)

@@ -14,7 +14,7 @@ sparse = pytest.importorskip("scipy.sparse")
 
 import hoad  # noqa: E402
 from hoad._solvers.kept_pattern import Entries  # noqa: E402
-from hoad.errors import ArgumentError, DomainError, GuardError, NoRuleError  # noqa: E402
+from hoad.errors import ArgumentError, DomainError, GuardError, NoRuleError, ShapeError  # noqa: E402
 from hoad.interop import ipopt  # noqa: E402
 
 X = np.array([1.0, 5.0, 4.0, 1.5])
@@ -114,6 +114,84 @@ def test_functions_that_are_none() -> None:
         ipopt.solve(None, X)  # type: ignore[arg-type]
 
 
+def square(x: Any) -> Any:
+    return np.sum(x**2)
+
+
+START = np.zeros(3)
+# What is wrong with a problem before IPOPT is called: (error, message, arguments beside the objective and the start)
+WRONG_PROBLEMS: list[tuple[type[Exception], str, dict[str, Any]]] = [
+    (ShapeError, r"lower of bounds has shape \(2,\), but there are 3 unknowns", {"bounds": [(0, 1)] * 2}),
+    (ShapeError, r"lower of bounds has shape \(2,\), but there are 3 unknowns", {"bounds": so.Bounds([0, 0], 1)}),
+    (ArgumentError, r"greater than upper at index 1: 2.0 > 1.0", {"bounds": [(0, 1), (2, 1), (0, 1)]}),
+    (ArgumentError, r"a pair for each unknown.*not 0\.", {"bounds": [0, 1, 2]}),
+    (ArgumentError, r"a pair for each unknown.*not \(0, 1, 2\)", {"bounds": [(0, 1, 2)] * 3}),
+    (ArgumentError, r"a pair for each unknown.*but got \[\]", {"bounds": []}),
+    (ArgumentError, r"a pair for each unknown.*but got 3", {"bounds": 3}),
+    (ArgumentError, "upper of bounds has a nan.*np.inf for no limit", {"bounds": [(0, np.nan)] * 3}),
+    (ArgumentError, "upper of bounds is of dtype complex128", {"bounds": [(0, 1j)] * 3}),
+]
+WRONG_LIMITS: list[tuple[type[Exception], str, Any, Any]] = [
+    (ShapeError, r"lower of {} has shape \(3,\), but there are 2 values of", [0, 0, 0], 1),
+    (ArgumentError, r"lower of {} is greater than upper at index 0: 2.0 > 1.0", 2, 1),
+    (ArgumentError, "lower of {} is of dtype <U1", "a", 1),
+    (ArgumentError, "upper of {} has a nan", 0, np.nan),
+]
+WRONG_CONSTRAINTS: list[tuple[type[Exception], str, Any]] = [
+    (ArgumentError, "constraint 0 has no 'fun', only 'type'", {"type": "eq"}),
+    (ArgumentError, "constraint 0 has no 'type', only 'fun'", {"fun": square}),
+    (ArgumentError, "constraint 1 has no 'type', only nothing", [{"fun": square, "type": "eq"}, {}]),
+    (ArgumentError, "constraint 0 has 3 as 'fun', not a function", {"fun": 3, "type": "eq"}),
+    (ArgumentError, "constraint 0 has 3 as 'fun', not a function", so.NonlinearConstraint(3, 0, 1)),
+    (ArgumentError, "constraint 0 is of type 'le'. Write 'eq'", {"fun": square, "type": "le"}),
+    (ArgumentError, r"constraint 0 has 3 as 'args'. Write .*: \(3,\)", {"fun": square, "type": "eq", "args": 3}),
+    (ArgumentError, "constraint 0 is of type int. Give a dict", [3]),
+    (ArgumentError, "constraint 0 is of type function. Give a dict", square),
+]
+
+
+@pytest.mark.parametrize("row", range(len(WRONG_PROBLEMS)))
+def test_bounds_that_are_wrong(row: int) -> None:
+    error, match, given = WRONG_PROBLEMS[row]
+    with pytest.raises(error, match=match):
+        ipopt.Problem(square, START, **given)
+
+
+@pytest.mark.parametrize("row", range(len(WRONG_LIMITS)))
+def test_limits_that_are_wrong(row: int) -> None:
+    error, match, lower, upper = WRONG_LIMITS[row]
+    with pytest.raises(error, match=match.format("g")):
+        ipopt.Problem(square, START, lambda x: x[:2], lower, upper)
+    pytest.importorskip("cyipopt")
+    with pytest.raises(error, match=match.format("constraint 0")):
+        ipopt.solve(square, START, constraints=so.NonlinearConstraint(lambda x: x[:2], lower, upper))
+
+
+@pytest.mark.parametrize("row", range(len(WRONG_CONSTRAINTS)))
+def test_constraints_that_are_none(row: int) -> None:
+    error, match, constraints = WRONG_CONSTRAINTS[row]
+    for method in (None, "trust-constr"):
+        with pytest.raises(error, match=match):
+            hoad.minimize(square, START, constraints=constraints, method=method)
+    pytest.importorskip("cyipopt")
+    with pytest.raises(error, match=match):
+        ipopt.solve(square, START, constraints=constraints)
+
+
+def test_bounds_from_any_iterable() -> None:
+    low, high = ipopt.Problem(square, START, bounds=zip([0.0] * 3, [1.0, None, 2.0], strict=True)).bounds
+    assert low.tolist() == [0.0] * 3 and high.tolist() == [1.0, np.inf, 2.0]
+
+
+def test_starts_and_functions_that_are_wrong() -> None:
+    with pytest.raises(ShapeError, match=r"an unknown at least, but x0 has shape \(0,\)"):
+        ipopt.Problem(square, np.zeros(0))
+    with pytest.raises(ArgumentError, match="Problem takes a function, but was given an int"):
+        ipopt.Problem(square, START, 3)  # type: ignore[arg-type]
+    with pytest.raises(ShapeError, match=r"the shape of the problem's, \(3,\), but got \(2,\)"):
+        ipopt.Problem(square, START).solve(np.zeros(2))
+
+
 def test_inside_a_derivative() -> None:
     message = "hoad.interop.ipopt gives no derivatives of a solution. Use hoad.minimize, or hoad.implicit.argmin"
     with pytest.raises(NoRuleError, match=re.escape(message)):
@@ -159,12 +237,52 @@ def test_a_start_of_its_own_and_an_end_before_the_minimum() -> None:
     assert not stopped.success and stopped.nit == 1
 
 
+def test_options() -> None:
+    pytest.importorskip("cyipopt")
+    found = ipopt.solve(lambda x, a: np.sum((x - a) ** 2), START, 3.0, tol=np.float64(1e-9), options={"max_iter": 9})
+    np.testing.assert_allclose(found.x, 3.0)
+    for options in ({"max_itr": 3}, {"max_iter": "a"}, {"max_iter": 3.5}, {3: 3}):
+        with pytest.raises(ArgumentError, match=re.escape(f"no option {next(iter(options))!r} with the value")):
+            ipopt.solve(square, START, options=options)
+    with pytest.raises(ArgumentError, match=r"no option 'tol' with the value -1\.0"):
+        ipopt.solve(square, START, tol=-1.0)
+    with pytest.raises(ArgumentError, match="options as a dict"):
+        ipopt.solve(square, START, options=3)  # type: ignore[arg-type]
+    with pytest.raises(ShapeError, match=r"constraint 0 has A of shape \(2, 4\), but x has shape \(3,\)"):
+        ipopt.solve(square, START, constraints=so.LinearConstraint(np.ones((2, 4)), 0.0, 1.0))
+
+
 def test_an_error_of_the_function_comes_through() -> None:
     pytest.importorskip("cyipopt")
     problem = ipopt.Problem(lambda x: np.sum(x**2), np.ones(2))
     problem.gradient = lambda x: 1 / 0  # type: ignore[method-assign]
     with pytest.raises(ZeroDivisionError):
         problem.solve()
+
+
+def test_an_error_of_the_hessian_comes_through() -> None:
+    """Also where cyipopt is called by the user, which takes no notice of it; the next solution is not troubled."""
+    cyipopt = pytest.importorskip("cyipopt")
+
+    def branching(x: Any) -> Any:
+        return np.sum((x + 5) ** 2) + (0.0 if x[0] > 0.5 else x[0] * x[1])
+
+    problem = ipopt.Problem(branching, np.array([1.0, 2.0, 3.0]))
+    with pytest.raises(DomainError, match="entries here that it had not"):
+        problem.solve()
+    direct = cyipopt.Problem(3, 0, problem, [-np.inf] * 3, [np.inf] * 3)
+    direct.add_option("print_level", 0)
+    with pytest.raises(DomainError, match="entries here that it had not"):
+        direct.solve(problem.x0)
+    assert problem.solve(options={"max_iter": 0}).nit == 0
+    assert ipopt.Problem(branching, -problem.x0).solve().success
+
+
+def test_constraints_that_do_not_depend_on_x() -> None:
+    pytest.importorskip("cyipopt")
+    with pytest.raises(ArgumentError, match=r"no constraint depends on x.*shape \(1, 3\), has no entries"):
+        ipopt.solve(square, START, constraints={"type": "ineq", "fun": lambda x: 1.0})
+    assert ipopt.solve(square, START, constraints=so.NonlinearConstraint(lambda x: x[:0], 0, 1), tol=1).success
 
 
 def test_with_the_implicit_function_theorem() -> None:

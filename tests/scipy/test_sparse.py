@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -35,6 +36,8 @@ PRODUCTS: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any], Any], Any, 
     "A @ X": (lambda a, x: a @ x, lambda x: DENSE @ x, M, N),
     "a column": (lambda a, x: a @ x, lambda x: DENSE @ x, M[:, :1], N[:, :1]),
     "A.T @ x": (lambda a, x: a.T @ x, lambda x: DENSE.T @ x, V, W),
+    "A.T.T @ x": (lambda a, x: a.T.T @ x, lambda x: DENSE @ x, V, W),
+    "A.T.tocsc() @ x": (lambda a, x: a.T.tocsc() @ x, lambda x: DENSE.T @ x, V, W),
     "x @ A": (lambda a, x: x @ a, lambda x: x @ DENSE, V, W),
     "X @ A": (lambda a, x: x.T @ a, lambda x: x.T @ DENSE, M, N),
 }
@@ -47,10 +50,6 @@ PRODUCTS: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any], Any], Any, 
 def test_products(name: str, form: str, kind: str, adopt: Callable[..., Any]) -> None:
     f, dense, x, d = PRODUCTS[name]
     a = of_format(form, kind)
-    if (name, form, adopt is hoad.adopt) == ("A.T @ x", "lil", True):
-        with pytest.raises(TypeError):  # SciPy's transpose of lists takes plain arrays
-            hoad.jvp(adopt(lambda x: f(a, x)), (x,), (d,))
-        return
     value, slope = hoad.jvp(adopt(lambda x: f(a, x)), (x,), (d,))
     np.testing.assert_array_equal(value, f(a if form in ("csr", "csc") else a.tocsr(), x))
     np.testing.assert_allclose(value, dense(x), rtol=1e-14)
@@ -208,6 +207,65 @@ def test_operands_that_do_not_fit() -> None:
             hoad.record(lambda x: x @ a, x)
 
 
+CSR, CSC = sp.csr_array(DENSE), sp.csc_array(DENSE)
+# What to write instead of what takes no traced values: (what it says, the function)
+ADVISED: list[tuple[str, Callable[[Any], Any]]] = [
+    (r"np\.dot would make an object of the csr_array A, not an array.*Write A @ x", lambda x: np.dot(CSR, x)),
+    (r"np\.dot would make an object.*Write A @ x", lambda x: np.dot(x, CSR)),
+    (r"np\.inner would make.*Write A @ x", lambda x: np.inner(CSR, x)),
+    (r"np\.vdot would make.*Write A @ x", lambda x: np.vdot(x, CSR)),
+    (r"np\.tensordot would make.*Write A @ x", lambda x: np.tensordot(CSR, x, 1)),
+    (r"np\.einsum would make.*Write A @ x", lambda x: np.einsum("ij,j", CSR, x)),
+    (r"np\.linalg\.solve would make.*sparse\.linalg\.spsolve\(A, b\)", lambda x: np.linalg.solve(CSR, x)),
+    (r"np\.asarray makes an object of the csr_array A.*Write A @ x", lambda x: np.asarray(CSR) @ x),
+    (r"csr_array\.multiply .*A @ \(x \* u\) for A diag\(x\) u", lambda x: CSR.multiply(x)),
+    (r"csr_array\.multiply .*Write A @ x", lambda x: CSR * x),
+    (r"diags_array .*A @ \(x \* u\) for A diag\(x\) u", lambda x: sp.diags_array(x) @ x),
+    (r"spdiags .*Write x \* u", lambda x: sp.spdiags(x, 0, 4, 4) @ x),
+    (r"_add_dense .*Write A\.toarray\(\) \+ x", lambda x: x + CSR),
+    (r"coo_array .*np\.add\.at\(y, rows, values", lambda x: sp.coo_array((x, (range(4), range(4)))) @ x),
+    (r"linalg\.spsolve .*hoad\.scipy\.sparse\.linalg\.spsolve", lambda x: ssl.spsolve(CSR, x)),
+    (r"linalg\.cg .*hoad\.implicit\.linear_solve", lambda x: ssl.cg(CSR, x)[0]),
+    (r"spsolve_triangular .*hoad\.scipy\.sparse\.linalg\.spsolve", lambda x: ssl.spsolve_triangular(CSR, x)),
+    (
+        r"takes plain arrays.*\(test_sparse\.py:\d+\).*hoad\.scipy\.sparse\.linalg\.splu",
+        lambda x: ssl.splu(CSC).solve(x),
+    ),
+    (r"takes plain arrays.*hoad\.scipy\.sparse\.linalg\.splu", lambda x: ssl.factorized(CSC)(x)),
+]
+
+
+@pytest.mark.parametrize("row", range(len(ADVISED)))
+def test_what_to_write_instead(row: int) -> None:
+    match, f = ADVISED[row]
+    with pytest.raises(hoad.TracedValueError, match=match):
+        hoad.grad(lambda x: np.sum(f(x)))(V)
+
+
+def test_what_is_written_instead() -> None:
+    """The advice, beside what it is for."""
+    a = CSR.tocoo()
+
+    def by_entries(values: Any, u: Any) -> Any:
+        y = np.zeros(4, like=values)
+        np.add.at(y, a.row, values * u[a.col])
+        return y
+
+    u = W
+    for f, wanted in (
+        (lambda x: CSR @ (x * u), CSR @ sp.diags_array(V) @ u),
+        (lambda x: x * (CSR @ u), sp.diags_array(V) @ CSR @ u),
+        (lambda x: x * u, sp.diags_array(V) @ u),
+        (lambda x: CSR.toarray() + x, CSR + V),
+    ):
+        np.testing.assert_allclose(hoad.jvp(f, (V,), (W,))[0], wanted, rtol=1e-14)
+    np.testing.assert_allclose(hoad.jacobian(by_entries)(a.data, u) @ a.data, CSR @ u, rtol=1e-14)
+    solve = hoad.implicit.linear_solve(
+        lambda y: CSR @ y, lambda matvec, b: ssl.gmres(ssl.LinearOperator((4, 4), matvec), b, rtol=1e-13)[0]
+    )
+    np.testing.assert_allclose(hoad.jacobian(solve)(V), np.linalg.inv(DENSE), rtol=1e-8, atol=1e-10)
+
+
 @pytest.mark.parametrize("form", FORMATS)
 def test_more_than_two_dimensions(form: str) -> None:
     a = of_format(form)
@@ -240,6 +298,32 @@ def test_solutions(name: str) -> None:
     jitted = hoad.jit(hoad.grad(lambda b: np.sum(f(b) ** 2)))
     for point in (V, W):
         np.testing.assert_allclose(jitted(point), 2 * inverse.T @ (inverse @ point), rtol=1e-12)
+
+
+def test_factors_that_were_made_before() -> None:
+    """Factors serve inside of a derivative wherever they were made, of the matrix that there was."""
+    a = sp.csc_array(DENSE)
+    factors, solve, incomplete = linalg.splu(a), linalg.factorized(a), linalg.spilu(a)
+    a.data *= 2
+    inverse = np.linalg.inv(DENSE)
+    for f in (factors.solve, solve):
+        np.testing.assert_allclose(hoad.jacobian(f)(V), inverse, rtol=1e-11)
+        np.testing.assert_allclose(hoad.grad(lambda b: np.sum(f(b)))(V), np.sum(inverse, axis=0), rtol=1e-11)
+        np.testing.assert_allclose(f(V), inverse @ V, rtol=1e-11)
+    assert factors.shape == (4, 4) and factors.nnz == ssl.splu(sp.csc_array(DENSE)).nnz
+    np.testing.assert_allclose(incomplete.solve(V), ssl.spilu(sp.csc_array(DENSE)).solve(V))
+    with pytest.raises(hoad.NoRuleError, match="Use splu"):
+        hoad.grad(lambda b: np.sum(incomplete.solve(b)))(V)
+    assert copy.copy(factors).shape == (4, 4)
+    with pytest.raises(AttributeError, match="no attribute '_other'"):
+        getattr(factors, "_other")  # noqa: B009
+
+
+def test_a_program_keeps_the_matrix_that_it_solves_with() -> None:
+    a = sp.csc_array(DENSE)
+    program = hoad.gradient(hoad.record(lambda b: np.sum(linalg.spsolve(a, b)), V))
+    a.data *= 2
+    np.testing.assert_allclose(program.evaluate(V), np.sum(np.linalg.inv(DENSE), axis=0), rtol=1e-11)
 
 
 def test_several_right_sides() -> None:
