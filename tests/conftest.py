@@ -66,16 +66,6 @@ def pytest_collection() -> Iterator[Any]:
         gc.enable()
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[Any]:
-    """Leave out, too, what is alive after the last test of a file: modules imported since, and caches."""
-    result = yield
-    if nextitem is None or nextitem.path != item.path:
-        gc.collect()
-        gc.freeze()
-    return result
-
-
 class FewMessages:
     """A process of pytest-xdist sends one report of a test that passes, and not three between two other messages.
 
@@ -96,14 +86,6 @@ def pytest_configure(config: pytest.Config) -> None:
         compileall.compile_dir(os.path.dirname(hoad.__file__), quiet=2)  # for the processes that tests start
     elif not wants_all:
         config.pluginmanager.register(FewMessages())
-
-
-@pytest.fixture(autouse=True)
-def path_as_it_was() -> Iterator[None]:
-    """What a test puts on the path of imports is gone after it: processes that later ones start would inherit it."""
-    before = list(sys.path)
-    yield
-    sys.path[:] = before
 
 
 # ---- every program travels ------------------------------------------------------------------------------------------
@@ -174,22 +156,53 @@ def is_alike(program: hoad.Program, is_ill_conditioned: bool) -> bool:
     return list(map(repr, program)) == list(map(repr, other))
 
 
-@pytest.fixture(autouse=True)
-def programs_travel(request: pytest.FixtureRequest) -> Iterator[None]:
+def check_travel(item: pytest.Item) -> None:
     """A program that a test made gives the same when it comes out of a pickle."""
-    global most
-    made.clear()
-    most = 0 if request.node.get_closest_marker("frees") else MOST_KEPT
-    is_ill_conditioned = request.node.get_closest_marker("ill_conditioned") is not None
-    yield
-    most = 0
     programs = [program for program in made if program and program[-1]._end <= MOST_NODES]
     made.clear()
     if programs:
-        program = programs[zlib.crc32(request.node.name.encode()) % len(programs)]
+        program = programs[zlib.crc32(item.name.encode()) % len(programs)]
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            assert is_alike(program, is_ill_conditioned), "a program of this test is another after a pickle"
+            assert is_alike(program, item.get_closest_marker("ill_conditioned") is not None), (
+                "a program of this test is another after a pickle"
+            )
+
+
+# ---- around each test: hooks, for fixtures of every test take longer ------------------------------------------------
+
+path: list[str] = []  # of imports, before the test that runs
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Iterator[Any]:
+    """Note the path of imports, and programs that the test and its fixtures make from here on."""
+    global most
+    path[:] = sys.path
+    made.clear()
+    most = 0 if item.get_closest_marker("frees") else MOST_KEPT
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[Any]:
+    """Put back the path, which processes that later tests start would inherit; a program of the test travels.
+
+    After the last test of a file, what is alive is left out of garbage collections: modules imported since, and caches.
+    """
+    global most
+    try:
+        result = yield
+    finally:
+        sys.path[:] = path
+        most = 0
+    try:
+        check_travel(item)
+    finally:
+        if nextitem is None or nextitem.path != item.path:
+            gc.collect()
+            gc.freeze()
+    return result
 
 
 @pytest.fixture

@@ -31,6 +31,9 @@ DEGREE = 14
 # How many operations lie between values and a function of them at most, and factors in a product with vectors.
 MOST_BETWEEN, MOST_FACTORS = 1000, 8
 
+# The operations whose results may be eigenvalues or singular values, in some order.
+OF_VALUES = frozenset({prim.EIGH, prim.RESULT, prim.GETITEM, prim.GATHER_ITEMS})
+
 # Whether this process has recorded a factorisation: else nothing is looked for.
 _recorded: list[bool] = []
 
@@ -89,17 +92,21 @@ def _between(graph: Any, node: int) -> tuple[int, list[int], bool] | None:
     that differs between items depends on the factors in another way.
     """
     shape = node_row(graph, node)[3].shape
+    core = _core(shape)
     seen: set[int] = set()
     others: list[int] = []
+    constants: set[int] = set()  # looked at once there are values
     source, stack, is_one = -1, [node], True
     while stack and len(seen) < MOST_BETWEEN:
         k = stack.pop()
-        if k < 0 or k in seen:
-            is_one = is_one and (k >= 0 or _is_uniform(const_value(graph, k)))
+        if k < 0:
+            constants.add(k)
+            continue
+        if k in seen:
             continue
         primitive, operands, _, aval, *_ = node_row(graph, k)
-        alike = _core(aval.shape) == _core(shape)
-        if alike and _values_of(graph, k) is not None:
+        alike = aval.shape == shape or _core(aval.shape) == core
+        if alike and primitive in OF_VALUES and _values_of(graph, k) is not None:
             if source not in (-1, k):
                 return None
             source = k
@@ -113,6 +120,7 @@ def _between(graph: Any, node: int) -> tuple[int, list[int], bool] | None:
         seen.add(k)
     if source < 0 or stack:
         return None
+    is_one = is_one and all(_is_uniform(const_value(graph, k)) for k in constants)
     first = _values_of(graph, source)
     assert first is not None
     n = node_row(graph, source)[3].shape[-1]

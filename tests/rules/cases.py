@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -935,10 +936,15 @@ def _as_double(a: Any) -> np.ndarray:
     return np.array([float(x) for x in a.ravel()]).reshape(a.shape)
 
 
+def _iterations() -> int:
+    """How many triple ten digits to those of now, and one to spare."""
+    return 1 + math.ceil(math.log(mp.dps / 10, 3))
+
+
 def _eigenvector(a: Any, start: np.ndarray) -> tuple[Any, Any]:
     """Rayleigh quotient iteration, which triples the digits each time; (A - w)⁻¹ as the adjugate, which always is."""
     v = np.array([mp.mpf(float(x)) for x in start], dtype=object)
-    for _ in range(6):
+    for _ in range(_iterations()):
         v = v / mp.sqrt(v @ v)
         w = v @ a @ v
         v = _adjugate(a - w * np.eye(len(a), dtype=int)) @ v if len(a) > 1 else v
@@ -984,7 +990,7 @@ def _general_eigen(a: Any) -> tuple[Any, Any]:
     for start, left in zip(starts.T, np.linalg.inv(starts), strict=True):
         v, y = ([mp.mpf(float(x)) for x in one] for one in (start, left))
         v, y = np.array(v, dtype=object), np.array(y, dtype=object)
-        for _ in range(6):
+        for _ in range(_iterations()):
             w = (y @ a @ v) / (y @ v)
             adjugate = _adjugate(a - w * np.eye(len(a), dtype=int)) if len(a) > 1 else np.ones((1, 1), dtype=int)
             v, y = adjugate @ v, y @ adjugate

@@ -121,14 +121,22 @@ def graded(rng: np.random.Generator, sizes: Any) -> np.ndarray:
     return left @ np.diag(sizes) @ right
 
 
+@functools.cache
+def defective(
+    make: Callable[..., np.ndarray], n: int, defect: int
+) -> tuple[tuple[np.ndarray, ...], np.ndarray, np.ndarray]:
+    """A curve through a matrix of this defect, its derivatives, and what they could be; all ways share them."""
+    rng = np.random.default_rng(10 * n + defect)
+    curve = make(rng, n, defect), *rng.normal(size=(2, n, n))
+    return curve, exact_derivatives(*curve), largest(*curve)
+
+
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("make", [rounded, with_zeros])
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 6, 8])
 def test_of_any_rank(n: int, make: Callable[..., np.ndarray], way: str) -> None:
     for defect in range(min(n, 3) + 1):
-        rng = np.random.default_rng(10 * n + defect)
-        curve = make(rng, n, defect), *rng.normal(size=(2, n, n))
-        want, size = exact_derivatives(*curve), largest(*curve)
+        curve, want, size = defective(make, n, defect)
         for k in range(1, ORDER + 1):
             got = WAYS[way](lambda t, curve=curve: DET(curve[0] + t * curve[1] + t * t * curve[2]), k)(0.0)
             assert abs(got - want[k]) <= 1e-14 * size[k], (defect, k)

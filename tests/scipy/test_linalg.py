@@ -525,16 +525,19 @@ def test_steps_of_a_loop_may_scale_otherwise(f: Callable[[Any], Any]) -> None:
     ("name", "size"), [("expm", 1e-3), ("expm", 0.5), ("expm", 8.0), ("cosm", 4.0), ("sqrtm", 0.5), ("logm", 0.5)]
 )
 def test_derivatives_of_functions_have_all_digits(name: str, size: float) -> None:
-    """Of orders 1 to 4, beside the function of one block matrix at 40 digits."""
+    """Of orders 1 to 4, beside differences of many digits."""
     mpmath = pytest.importorskip("mpmath")
+    from rules import oracle
+
     x = size * A if name in ("expm", "cosm") else B + size * P
     found = hoad.derivatives(lambda t: getattr(linalg, name)(x + t * E), ORDER)(0.0)
-    with mpmath.workdps(40):
-        whole = np.kron(np.eye(ORDER + 1), x) + np.kron(np.eye(ORDER + 1, k=1), E)
-        exact = np.array(getattr(mpmath, name)(mpmath.matrix(whole.tolist())).tolist())
-        exact = np.vectorize(lambda z: float(mpmath.re(z)))(exact)
-    for k, value in enumerate(found):
-        assert_close(value / math.factorial(k), exact[:3, 3 * k : 3 * k + 3], 2e-13)
+
+    def along(t: Any) -> Any:
+        of_matrix = getattr(mpmath, name)(mpmath.matrix((oracle.exact(x) + oracle.exact(E) * t).tolist()))
+        return np.array(of_matrix.apply(mpmath.re).tolist())
+
+    for k, (value, exact) in enumerate(zip(found, oracle.taylor(along, ORDER, spare=40), strict=True)):
+        assert_close(value / math.factorial(k), oracle.as_floats(exact), 2e-13)
 
 
 def test_what_may_be_overwritten_is_used_before() -> None:
