@@ -58,6 +58,7 @@ COMPARING: ContextVar[Callable[[], bool]] = ContextVar("COMPARING", default=lamb
 # numbers part any two calls.
 BEFORE: ContextVar[Callable[[list[Any], bool], bool] | None] = ContextVar("BEFORE", default=None)
 
+ROUNDINGS = 16  # of the largest item, by which items of two results may differ
 SLACK = 1 << 10  # by how much more two calls may part than calls at arguments some roundings away
 
 NAMED = TESTS | TEXTS | FORMS
@@ -532,7 +533,10 @@ def _numbers(x: Any) -> Any:
 
 
 def _same(x: Any, y: Any) -> bool:
-    """Whether two results are one up to rounding; of what is neither number nor text, whether both are of one kind."""
+    """Whether two results are one up to rounding; of what is neither number nor text, whether both are of one kind.
+
+    Of arrays, rounding of their largest items counts for all: an item may be zero by cancellation, exactly in one.
+    """
     if isinstance(x, (str, bytes)) or isinstance(y, (str, bytes)):
         return bool(type(x) is type(y) and x == y)
     a, b = _numbers(x), _numbers(y)
@@ -540,7 +544,9 @@ def _same(x: Any, y: Any) -> bool:
         return a is b and (is_traced(x) or is_traced(y) or type(x) is type(y))
     if a.shape != b.shape:
         return False
-    return bool(np.all(_apart(a, b) <= _epsilon(a, b) ** (2 / 3) * np.maximum(_size(a), _size(b))))
+    eps, sizes = _epsilon(a, b), np.maximum(_size(a), _size(b))
+    allowed = np.maximum(eps ** (2 / 3) * sizes, ROUNDINGS * eps * np.max(sizes, initial=0.0))
+    return bool(np.all(_apart(a, b) <= allowed))
 
 
 def _apart(a: Any, b: Any) -> Any:

@@ -804,3 +804,18 @@ def test_traced_values_stay_no_plain_ones() -> None:
 
     hoad.grad(f)(1.5)
     assert raised[: len(attempts)] == [True] * len(attempts)
+
+
+def test_an_item_that_is_zero_by_cancellation_may_differ_by_rounding_of_the_others() -> None:
+    """Of z zᴴ the imaginary part of the diagonal is zero, as NumPy sums it, and a rounding error by BLAS."""
+
+    def f(x: Any, y: Any) -> Any:
+        z = x + 1j * y
+        if type(z) is list:
+            return z
+        w = np.einsum("ij,kj->ik", z, z.conj())
+        return np.concatenate([np.ravel(w.real), np.ravel(w.imag)])
+
+    for seed in range(20):
+        x, y = np.random.default_rng(seed).normal(size=(2, 2, 2))
+        np.testing.assert_allclose(hoad.record(f, x, y).evaluate(x, y), f(x, y), atol=1e-14)
