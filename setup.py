@@ -114,7 +114,6 @@ REPLAY = [
     "ops.cumsum",
     "ops.eager",
     "ops.plan",
-    "runtime.access_pattern",
     "runtime.engine",
     "runtime.executable",
     "runtime.fused_loop",
@@ -162,6 +161,7 @@ ONCE = [
     "jit.code_names",
     "jit.capture_analysis",
     "jit.draws",
+    "runtime.access_pattern",
 ]
 
 CHECKED = os.environ.get("HOAD_CHECKED", "0") not in ("", "0")

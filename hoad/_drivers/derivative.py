@@ -89,7 +89,8 @@ def derivative(f: Callable[..., Any], n: int = 1, holomorphic: bool = False, *, 
         is_watched = bool(WATCHERS.get())
         swept = None
         if n < (WATCHED_BY_SERIES if is_watched else BY_SERIES):
-            by_series = _has_loops if n > 1 and not is_watched else None
+            # whether coefficients of a traced x are finite, which sweeps may be where series are not, is not known
+            by_series = _has_loops if n > 1 and not is_watched and not is_traced(x) else None
             swept = _by_sweeps("derivative", f, n, n, x, args, kwargs, holomorphic, by_series)
         if swept is None:
             found = _by_series(of_first(f, args, kwargs, "derivative"), n, x, holomorphic)

@@ -28,9 +28,10 @@ from hoad._ops import primitives as prim
 from hoad.errors import ShapeError
 
 # Symbols of einsum, as numbers: letters by their codes, and those that an ellipsis stands for.
-ARRAYS = (Array, np.ndarray)
 Subscripts = tuple[int, ...]
 ELLIPSIS = -1
+
+ARRAYS = (Array, np.ndarray)
 
 
 def diagonal_view(x: Any, groups: Sequence[Sequence[int]]) -> Any:

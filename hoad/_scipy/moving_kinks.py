@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from hoad._core.base.where import here
-from hoad._core.graph.inspect import guard_rows, node_row
+from hoad._core.graph.inspect import guard_rows, node_row, operand_avals
 from hoad._core.graph.primitive import UFUNC, Primitive, ufunc_primitive
 from hoad._core.trace.traced import is_traced
 from hoad._program.dependence_of_programs import spread_nodes
@@ -27,7 +27,7 @@ EXTREMES = tuple(map(ufunc_primitive, (np.maximum, np.minimum, np.fmax, np.fmin)
 
 
 def has_moving_kink(branches: Branches, numbers: Sequence[Any], places: Sequence[float], limits_move: bool) -> bool:
-    """Whether the integrand changes between these places in a way that hangs on the place and on what is traced."""
+    """Whether the integrand changes between these places, by the place and by what is traced."""
     at: dict[int, tuple[Branch, list[float]]] = {}
     for x in places:
         branch = branches.at(numbers, x)
@@ -51,7 +51,7 @@ def _changes(branch: Branch, numbers: Sequence[Any], xs: list[float], limits_mov
         primitive, operands, _, aval, *_ = node_row(last._graph, k)
         if primitive in EXTREMES:
             tested.append((primitive, operands))
-        elif primitive is ABSOLUTE:
+        elif primitive is ABSOLUTE and not operand_avals(last._graph, operands)[0].is_complex:
             tested.append((primitive, operands[:1]))
         elif primitive.zero_derivative and (primitive.kind == UFUNC or not aval.inexact):
             tested.append((primitive, [k]))

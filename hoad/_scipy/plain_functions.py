@@ -124,7 +124,7 @@ class Branches:
         return branch(numbers, *xs)
 
     def _outright(self, xs: tuple[Any, ...]) -> tuple[Any, bool]:
-        """The result, of which nothing is kept in the running recording; whether a branch hangs on values around it."""
+        """The result, of which nothing is kept in the running recording; whether a branch is by values around it."""
         with differentiating(apart=True, repeated=True) as d:
             before = len(d.guarded())
             return self._called(*xs), len(d.guarded()) > before

@@ -19,6 +19,7 @@ from hoad._scipy.moving_kinks import has_moving_kink, once_each
 from hoad._scipy.plain_functions import Branches, Surroundings
 from hoad._scipy.registry import IMPLEMENTED, decided, refused, sections
 from hoad._scipy.solutions import with_more
+from hoad._transform.expansion import expand
 from hoad.errors import HoadError, NoRuleError
 
 original = scipy.integrate.quad
@@ -59,6 +60,7 @@ STEP = 2.0**-7  # to numbers beside those at hand, relative
 SLACK = 1e-8  # how far, as a share, the recorded rule may be from QUADPACK's integral there
 LARGE = 1e-5  # from here on there is no derivative
 CLOSE = 1e-6  # how far from QUADPACK's the recorded integral may be: about as far are derivatives
+ROUGHLY = 0.05  # how far, as a share, second differences may be from second derivatives
 ALONG = np.arange(-4.75, 4.76, 0.125)
 SHARES = 1.0 / (1.0 + np.exp(-np.pi * np.sinh(ALONG)))  # tanh-sinh: nodes in (0, 1), and how far they are from 1
 WEIGHTS = 0.125 * np.pi * np.cosh(ALONG) * SHARES * SHARES[::-1]
@@ -186,8 +188,7 @@ class Trials:
 
     def with_first_derivatives(self) -> Function:
         """The integrand, whose second derivatives raise."""
-        known, values = self.around.known, once_each(self.around.values)
-        return lambda x: self.branches.at(known, plain_value(x))(values, x)  # type: ignore[misc]
+        return functools.partial(self._of_traced, once_each(self.around.values))
 
     def _missed(self, rule: Rule, step: float) -> float | None:
         """By how much a rule misses a quotient of differences, as a share; None where there is no integral."""
@@ -202,14 +203,43 @@ class Trials:
         return 0.0 if error <= 10.0 * (integrals[0][1] + integrals[1][1]) else error / size
 
     def _misses_curvature(self, rule: Rule) -> bool:
-        """Whether the rule has another second derivative than the integral."""
+        """Whether the rule, differentiated twice, is not what second differences of the integral say.
+
+        To no side: at the end of its domain a function may be another one beyond.
+        """
         try:
-            errors, integrals = zip(*[self._error(rule, h) for h in (-STEP, 0.0, STEP)], strict=True)
+            found = self._curvature(rule) * STEP**2
+            return not any(self._is_about(found, centre) for centre in (0.0, STEP, -STEP))
         except (HoadError, ArithmeticError, ValueError):
             return False
-        error = abs(errors[0] - 2.0 * errors[1] + errors[2])
-        size = abs(integrals[1][0]) * STEP**2 + abs(integrals[0][0] - 2.0 * integrals[1][0] + integrals[2][0])
-        return bool(error > max(10.0 * sum(x[1] for x in integrals), LARGE * size))
+
+    def _is_about(self, found: float, centre: float) -> bool:
+        before, here, after = (self._close(_moved(self.around.known, centre + h)) for h in (-STEP, 0.0, STEP))
+        difference = (before[0] - 2.0 * here[0] + after[0]) * (-1.0 if self.is_swapped else 1.0)
+        noise = 10.0 * (before[1] + here[1] + after[1]) + ALL_DIGITS * abs(here[0])
+        if not np.isfinite(difference):  # beyond the domain, unless the integral at hand is not known so well either
+            return bool(np.isfinite(self._close(self.around.known)[0]))
+        return bool(abs(difference - found) <= max(noise, ROUGHLY * (abs(difference) + abs(found))))
+
+    def _curvature(self, rule: Rule) -> float:
+        """The second derivative of the rule where all numbers grow by the same share."""
+        known = self.around.known
+
+        def total(*numbers: Any) -> Any:
+            given = self.around.arguments(numbers)
+            a, b = (given["b"], given["a"]) if self.is_swapped else (given["a"], given["b"])
+            f = functools.partial(self._of_traced, numbers)
+            g, _, n = _integrand(f, a, b, self.low, self.high)
+            return sum(part for part, _ in rule.parts(g, n, self.is_inside))
+
+        curves = [np.where(np.equal(x, 0.0), 1.0, np.abs(x))[None] if _is_float(x) else None for x in known]
+        return 2.0 * float(expand(total, known, curves, 2)[2])
+
+    def _of_traced(self, numbers: Any, x: Any) -> Any:
+        """The integrand by the branch that it takes, with these numbers around it."""
+        branch = self.branches.at(self.around.known, plain_value(x))
+        assert branch is not None
+        return branch(numbers, x)
 
     def _error(self, rule: Rule, step: float) -> tuple[float, Any]:
         """By how much a rule misses the integral at numbers close by, and what QUADPACK says of it."""

@@ -16,6 +16,7 @@ from hoad._ops.dependence import Entrywise, Labels, Mask
 from hoad._program.dependence_of_programs import MOST_PAIRS, Between
 
 MOST_POWERS = 64  # beyond which all further ones are taken together
+MOST_WORK = 1 << 31  # multiplications of truth values, some tenths of a second
 
 
 class Form(NamedTuple):
@@ -30,6 +31,9 @@ class Form(NamedTuple):
 def links_of_loop(loop: Form, between: Between, k: int, which: int) -> Entrywise | None:
     """Between operand k and a result, from what is between inputs and outputs of the body; None if all are with all."""
     if "w" in loop.gives or not loop.length:
+        return None
+    size = sum(between[which][i].shape[1] for i, letter in enumerate(loop.takes) if letter == "c")
+    if size**3 * min(MOST_POWERS, loop.length) > MOST_WORK:
         return None
     whole, own = between[which][k].shape
     by_lag, later = _by_lag(loop, between, k, which)
@@ -63,20 +67,21 @@ def _by_lag(loop: Form, between: Between, k: int, which: int) -> tuple[list[Mask
     leaving = np.concatenate([between[which][i] for i in ins], axis=1)
     carried = np.block([[between[o][i] for i in ins] for o in outs])
     found, reached = [direct], np.concatenate(entering)
-    for _ in range(MOST_POWERS):
+    for _ in range(min(MOST_POWERS, loop.length)):
         found.append(_product(leaving, reached))
         before, reached = reached, _product(carried, reached)
         if np.array_equal(reached, before):
             return found, found[-1]
         if not reached.any():
             return found, nothing
-    while True:
-        before, reached = reached, reached | _product(carried, reached)
-        if np.array_equal(reached, before):
-            return found, _product(leaving, reached)
+    closure = carried | np.eye(len(carried), dtype=np.bool_)
+    while not np.array_equal(closure, squared := _product(closure, closure)):
+        closure = squared
+    return found, _product(leaving, _product(closure, reached))
 
 
 def _product(a: Mask, b: Mask) -> Mask:
+    """That of matrices of truth values."""
     return np.asarray(a.astype(np.float32) @ b.astype(np.float32) > 0)
 
 

@@ -327,3 +327,11 @@ def test_windows_are_read_only() -> None:
 
     with pytest.raises(TracedValueError, match="one item stands in several windows"):
         hoad.grad(written)(x)
+
+
+@pytest.mark.parametrize("place", [2**63, 2**64, -(2**63) - 1, 7, -8])
+def test_places_beyond_an_array_are_refused_as_by_numpy(place: int) -> None:
+    with pytest.raises(IndexError):
+        hoad.grad(lambda x: np.sum(x[[0, place]]))(np.arange(5.0))
+    with pytest.raises(IndexError):
+        np.arange(5.0)[[0, place]]

@@ -127,3 +127,16 @@ def test_powers_that_do_not_settle() -> None:
     assert not np.any((hoad.jacobian(f)(x) != 0.0) & ~found)
     near = found[:60, :60]
     np.testing.assert_array_equal(near, hoad.jacobian(f)(x)[:60, :60] != 0.0)
+
+
+def test_what_carries_much_is_not_followed() -> None:
+    """Powers of a large table would take longer than the derivative."""
+
+    def f(x: Any) -> Any:
+        def body(c: Any, u: Any) -> tuple[Any, Any]:
+            return np.concatenate([c[1:] * u, np.reshape(u, (1,))]), c[0] * u
+
+        return hoad.scan(body, np.ones(600), x)[1]
+
+    x = np.linspace(0.9, 1.1, 30)
+    assert not np.any((hoad.jacobian(f)(x) != 0.0) & ~hoad.jacobian_pattern(f)(x).toarray())

@@ -154,6 +154,7 @@ MOVING: dict[str, Callable[[Any], Any]] = {
     "where": lambda p: integrate.quad(lambda x: np.where(x > p, x - p, p - x), 0.0, 1.0, points=[0.4])[0],
     "branch": lambda p: integrate.quad(lambda x: x - p if x > p else p - x, 0.0, 1.0, points=[0.4])[0],
     "limits": lambda p: integrate.quad(lambda x: np.abs(x - 0.2), 0.0, p, points=[0.2])[0],
+    "beside a constant": lambda p: integrate.quad(lambda x: np.abs(x - p) + 100.0, 0.0, 1.0, points=[0.4])[0],
 }
 
 
@@ -166,11 +167,28 @@ def test_second_derivatives_by_the_place_of_a_kink_are_refused(f: Callable[[Any]
             second(0.4)
 
 
+def test_second_derivatives_of_an_option_are_refused() -> None:
+
+    def value(s: Any) -> Any:
+        def paid(z: Any) -> Any:
+            return np.exp(-z * z / 2.0) * np.maximum(s * np.exp(0.2 * z - 0.02) - 1.0, 0.0)
+
+        return integrate.quad(paid, -np.inf, np.inf)[0]
+
+    for s in (0.8, 1.1):
+        with pytest.raises(NoRuleError, match="kink that moves"):
+            hoad.hessian(value)(s)
+
+
 @pytest.mark.parametrize(
     ("f", "second"),
     [
         (lambda p: integrate.quad(lambda x: np.abs(x - 0.4) * p**2, 0.0, 1.0, points=[0.4])[0], 0.52),
         (lambda p: integrate.quad(lambda x: np.maximum(p * x, 1e-300) ** 2, 0.0, 1.0)[0], 2.0 / 3.0),
+        (
+            lambda p: integrate.quad(lambda x: abs(p + 1j * x), 0.0, 3.0)[0],
+            math.asinh(7.5) - 3.0 / math.hypot(0.4, 3.0),
+        ),
         (lambda p: sum(integrate.quad(lambda x: np.abs(x - p), *ends)[0] for ends in ((0.0, p), (p, 1.0))), 2.0),
     ],
 )

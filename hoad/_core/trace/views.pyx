@@ -40,6 +40,7 @@ from hoad.errors import DTypeError, ShapeError, TracedValueError
 cnp.import_array()
 
 cdef type ndarray = np.ndarray
+cdef object LARGEST = 2**62
 cdef tuple SEQUENCES = (list, tuple, np.ndarray)
 
 cdef str UNKNOWN_VIEW = (
@@ -374,7 +375,7 @@ cdef cnp.ndarray whole_numbers(list index):
     found = cnp.PyArray_EMPTY(1, &n, cnp.NPY_INT64, 0)
     numbers = <int64_t*>cnp.PyArray_DATA(found)
     for k in range(n):
-        if type(index[k]) is not int:
+        if type(index[k]) is not int or not -LARGEST <= index[k] <= LARGEST:
             return None
         numbers[k] = index[k]
     return found

@@ -511,3 +511,23 @@ def test_a_body_writes_to_arrays_of_its_own() -> None:
     x = np.array([0.3, 0.2, 0.5])
     close(hoad.grad(body(hoad.scan))(x), hoad.grad(body(unrolled))(x))
     close(hoad.hessian(body(hoad.scan))(x), hoad.hessian(body(unrolled))(x), 1e-12)
+
+
+def test_second_and_third_derivatives_are_those_of_sweeps_and_of_series() -> None:
+    def f(x: Any) -> Any:
+        return hoad.scan(lambda c, u: (c * np.sin(x) + u, None), 0.5, np.arange(1.0, 4.0))[0]
+
+    for n in (2, 3):
+        swept = f
+        for _ in range(n):
+            swept = hoad.grad(swept)
+        np.testing.assert_allclose(hoad.derivative(f, n)(0.7), swept(0.7), rtol=1e-13)
+        np.testing.assert_allclose(hoad.derivative(f, n)(0.7), hoad.derivatives(f, n)(0.7)[n], rtol=1e-15)
+
+
+def test_second_derivatives_are_infinite_where_they_are() -> None:
+    def f(x: Any) -> Any:
+        return hoad.scan(lambda c, u: (c + u * x**1.5, None), 0.0, np.arange(1.0, 4.0))[0]
+
+    assert hoad.derivative(f, 2)(0.0) == np.inf
+    np.testing.assert_allclose(hoad.vmap(hoad.derivative(f, 2))(np.array([0.0, 1.0])), [np.inf, 4.5])
