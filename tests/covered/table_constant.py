@@ -522,6 +522,25 @@ AS_BYTES = "An array has no bytes before the recording is run."
 AS_TEXT = "Text has no derivative."
 OF_DATES = "Dates have no derivative."
 OF_RECORDS = "Fields of records are no traced numbers."
+OF_WHOLE_NUMBERS = "It is for whole numbers alone."
+PLAIN_NUMBERS = "Plain numbers would be cut off from the derivative."
+RECORD_FUNCTIONS: dict[str, Callable[[Any], Any]] = {
+    "apply_along_fields": lambda x: recfunctions.apply_along_fields(np.mean, x),
+    "assign_fields_by_name": lambda x: recfunctions.assign_fields_by_name(RECORDS, x),
+    "drop_fields": lambda x: recfunctions.drop_fields(x, "a"),
+    "find_duplicates": recfunctions.find_duplicates,
+    "join_by": lambda x: recfunctions.join_by("a", RECORDS, x),
+    "merge_arrays": lambda x: recfunctions.merge_arrays((RECORDS, x)),
+    "rec_append_fields": lambda x: recfunctions.rec_append_fields(RECORDS, "c", x),
+    "rec_drop_fields": lambda x: recfunctions.rec_drop_fields(x, "a"),
+    "rec_join": lambda x: recfunctions.rec_join("a", RECORDS, x),
+    "recursive_fill_fields": lambda x: recfunctions.recursive_fill_fields(x, RECORDS),
+    "rename_fields": lambda x: recfunctions.rename_fields(x, {"a": "b"}),
+    "repack_fields": recfunctions.repack_fields,
+    "require_fields": lambda x: recfunctions.require_fields(x, RECORDS.dtype),
+    "stack_arrays": lambda x: recfunctions.stack_arrays((RECORDS, x)),
+    "structured_to_unstructured": recfunctions.structured_to_unstructured,
+}
 DAY = np.array(["2020-01-01"], dtype="M8[D]")
 
 IMPOSSIBLE = [
@@ -555,6 +574,19 @@ IMPOSSIBLE = [
     *refused("numpy.isnat", OF_DATES, np.isnat),
     *refused("numpy.lib.recfunctions.append_fields", OF_RECORDS, lambda x: recfunctions.append_fields(RECORDS, "c", x)),
     *refused("numpy.lib.recfunctions.unstructured_to_structured", OF_RECORDS, recfunctions.unstructured_to_structured),
+    *[row for name, f in RECORD_FUNCTIONS.items() for row in refused(f"numpy.lib.recfunctions.{name}", OF_RECORDS, f)],
+    *[
+        row
+        for u in (np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.gcd, np.lcm, np.left_shift, np.right_shift)
+        for method in ("reduce", "accumulate", "reduceat")
+        for row in refused(f"numpy.{u.__name__}.{method}", OF_WHOLE_NUMBERS, _methods(u)[method], M)
+    ],
+    *refused("numpy.left_shift.outer", OF_WHOLE_NUMBERS, lambda x: np.left_shift.outer(x, x)),
+    *refused("numpy.right_shift.outer", OF_WHOLE_NUMBERS, lambda x: np.right_shift.outer(x, x)),
+    *refused("numpy.ndarray.__array__", PLAIN_NUMBERS, lambda x: x.__array__()),
+    *refused("numpy.ndarray.__float__", PLAIN_NUMBERS, lambda x: x[:1].__float__()),
+    *refused("numpy.ndarray.__int__", PLAIN_NUMBERS, lambda x: x[:1].__int__()),
+    *refused("numpy.ndarray.__complex__", PLAIN_NUMBERS, lambda x: x[:1].__complex__()),
 ]
 
 ROWS = [

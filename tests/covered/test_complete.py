@@ -18,25 +18,17 @@ from hoad.errors import HoadError
 FUNCTIONS = """
 from_dlpack fromfile
 """
-OF_RECORDS = """
-apply_along_fields assign_fields_by_name drop_fields find_duplicates join_by merge_arrays rec_append_fields
-rec_drop_fields rec_join recursive_fill_fields rename_fields repack_fields require_fields stack_arrays
-structured_to_unstructured
-"""
 MEMBERS = """
-__array__ __array_finalize__ __array_interface__ __array_struct__ __array_wrap__ __class_getitem__ __complex__
-__contains__ __delitem__ __dlpack__ __dlpack_device__ __float__ __ilshift__ __int__ __irshift__ __lshift__ __rlshift__
-__rrshift__ __rshift__ __setstate__
+__array_finalize__ __array_interface__ __array_struct__ __array_wrap__ __class_getitem__ __contains__ __delitem__
+__dlpack__ __dlpack_device__ __ilshift__ __irshift__ __lshift__ __rlshift__ __rrshift__ __rshift__ __setstate__
 """
 METHODS = {
-    "accumulate reduce reduceat": "bitwise_and bitwise_or bitwise_xor",
-    "at": "bitwise_count",
-    "accumulate at outer reduce reduceat": "gcd lcm left_shift right_shift",
+    "at": "bitwise_count gcd lcm left_shift right_shift",
+    "outer": "gcd lcm",
     "at reduce": "ldexp",
 }
 NOT_YET = {
     *(f"numpy.{name}" for name in FUNCTIONS.split()),
-    *(f"numpy.lib.recfunctions.{name}" for name in OF_RECORDS.split()),
     *(f"numpy.ndarray.{name}" for name in MEMBERS.split()),
     *(f"numpy.{name}.{m}" for methods, names in METHODS.items() for m in methods.split() for name in names.split()),
 }
