@@ -60,6 +60,7 @@ def mirrored(a: Any, lower: bool = True, conjugated: bool = True) -> Any:
 
 @functools.lru_cache(maxsize=16)
 def _triangle(n: int, lower: bool) -> NDArray[np.bool_]:
+    """True in one triangle, with the diagonal."""
     found = np.tri(n, dtype=bool)
     return found if lower else found.T
 

@@ -27,17 +27,15 @@ def spread_nodes(graph: Graph, end: int, given: dict[int, Sets]) -> dict[int, Se
         if primitive is RESULT:
             which = params[0]
             primitive, operands, params = node_row(graph, operands[0])[:3]
-        hanging = [k for k, operand in enumerate(operands) if operand in found]
-        if not hanging:
+        known = [k for k, operand in enumerate(operands) if operand in found]
+        if not known:
             continue
         if primitive.kind == UFUNC and not aval.shape:
-            sets = [found[operands[k]] for k in hanging]
+            sets = [found[operands[k]] for k in known]
         else:
             avals = operand_avals(graph, operands)
             values = [const_value(graph, k) if k < 0 else None for k in operands]
-            sets = [
-                links(primitive, params, avals, aval, k, values, which).forward(found[operands[k]]) for k in hanging
-            ]
+            sets = [links(primitive, params, avals, aval, k, values, which).forward(found[operands[k]]) for k in known]
         union = np.asarray(np.bitwise_or.reduce(sets))
         if union.any():
             found[i] = union

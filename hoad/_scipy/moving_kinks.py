@@ -38,6 +38,7 @@ def has_moving_kink(branches: Branches, numbers: Sequence[Any], places: Sequence
 
 
 def _changes(branch: Branch, numbers: Sequence[Any], xs: list[float], limits_move: bool, n_branches: int) -> bool:
+    """Whether one of these places is on another side of a kink that moves than others, in one branch."""
     program = branch.program
     last, inputs = program._last, program._input_nodes()
     sizes = [np.full((aval.size, 1), OF_PARAMETERS) for aval in program.input_types]
@@ -86,10 +87,12 @@ def once(x: Any, *, where: str) -> Any:
 
 @primitive(shape=lambda x, **_: x)
 def slope_of_once(x: Any, *, where: str) -> Any:
+    """1, the derivative of `once`, which has none."""
     return np.ones_like(x)
 
 
 def _refusal(where: str) -> NoRuleError:
+    """What to say of second derivatives."""
     return NoRuleError(
         "scipy.integrate.quad of a function with a kink that moves with what it is differentiated by has first "
         f"derivatives alone ({where}). Split the integral at the kink: the place is a limit of both parts."

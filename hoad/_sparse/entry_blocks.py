@@ -98,6 +98,7 @@ def _reached_from(graph: Graph, seed: int, output: int) -> tuple[list[int], list
 
 
 def _is_used(node: Node, k: int) -> bool:
+    """Whether an operation makes use of its operand k, as far as its structure tells."""
     if not node.primitive.of_programs:
         return True
     found = links(node.primitive, node.params, node.avals, node.aval, k, [None] * len(node.avals), node.which)
