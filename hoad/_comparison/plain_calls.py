@@ -94,7 +94,7 @@ APART = frozenset("checkpoint checkpointed_loop scan fori_loop while_loop vmap".
 SILENT = frozenset(map(id, (np.ufunc, type(np.sum), np.ndarray, list, dict, tuple, set, ModuleType)))  # classes
 SILENT |= frozenset(map(id, vars(object).values()))
 
-# What compiled code says of an argument that is no array of NumPy's.
+# What compiled code says of a traced argument, where it takes arrays of NumPy alone.
 COMPILED = r"numpy\.ndarray.*hoad\._core\.trace\.traced\."
 
 Call = Callable[..., Any]

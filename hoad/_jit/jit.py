@@ -6,7 +6,6 @@ import functools
 import importlib
 import sys
 import types
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -17,7 +16,6 @@ from hoad._comparison.plain_calls import (
     compared,
 )
 from hoad._core.base.threads import check_threads
-from hoad._core.base.where import is_library
 from hoad._core.graph.primitive import load_tables
 from hoad._core.jit.bound_call import BoundCall
 from hoad._core.jit.capture_analysis import Outer, Untrackable
@@ -26,13 +24,13 @@ from hoad._core.jit.environment import PLACES, Environment, found_at
 from hoad._core.jit.jit_cache import CallSignature, Jitted, Zeros
 from hoad._core.trace.context import WATCHERS, running
 from hoad._jit.given_call import Changes, Follows, GivenCall, Impure, KeepsResults, NeedsPlain, NewDraws
-from hoad._jit.refusals import message
+from hoad._jit.refusals import message, warn_caller
 from hoad._jit.report import JitReport, report_of
 from hoad._jit.results import into
 from hoad._program.program import Program
 from hoad._program.trace import recorder_among
 from hoad._pytree.arguments import Key, Parameters, check_function, parameters
-from hoad.errors import ArgumentError, JitWarning, TracedValueError, count
+from hoad.errors import ArgumentError, TracedValueError, count
 
 MOST_RECORDINGS = 16  # of one signature
 MOST_LEFT_OUT = 100  # recordings of functions that are defined again by the same text
@@ -413,10 +411,7 @@ class _Driver:
         if self.has_warned:
             return
         self.has_warned = True
-        level, frame = 1, sys._getframe()
-        while frame.f_back is not None and is_library(frame.f_code.co_filename):
-            level, frame = level + 1, frame.f_back
-        warnings.warn(message(self.name, reason, codes), JitWarning, stacklevel=level)
+        warn_caller(message(self.name, reason, codes))
 
 
 def _changing(signature: CallSignature, given: GivenCall) -> str:

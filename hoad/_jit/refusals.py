@@ -5,8 +5,13 @@ from __future__ import annotations
 import dis
 import os
 import re
+import sys
 import types
+import warnings
 from collections.abc import Iterable, Iterator
+
+from hoad._core.base.where import is_library
+from hoad.errors import JitWarning
 
 # How a reason begins, and what to do about it.
 ADVICE = (
@@ -26,6 +31,14 @@ ADVICE = (
     (r"it was recorded for", "Pass that as a float or an array"),
     (r"an operation in it raises", "Test the numbers before the operation, by `np.where`"),
 )
+
+
+def warn_caller(text: str) -> None:
+    """A warning in the line that called hoad."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and is_library(frame.f_code.co_filename):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, JitWarning, stacklevel=level)
 
 
 def message(name: str, reason: str, codes: Iterable[types.CodeType]) -> str:

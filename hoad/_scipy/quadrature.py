@@ -209,12 +209,16 @@ class Trials:
         """
         try:
             found = self._curvature(rule) * STEP**2
-            return not any(self._is_about(found, centre) for centre in (0.0, STEP, -STEP))
+            integrals = {k: self._close(_moved(self.around.known, k * STEP)) for k in (-1, 0, 1)}
+            if self._is_about(found, *integrals.values()):
+                return False
+            integrals |= {k: self._close(_moved(self.around.known, k * STEP)) for k in (-2, 2)}
         except (HoadError, ArithmeticError, ValueError):
             return False
+        return not any(self._is_about(found, *[integrals[k + n] for n in (-1, 0, 1)]) for k in (-1, 1))
 
-    def _is_about(self, found: float, centre: float) -> bool:
-        before, here, after = (self._close(_moved(self.around.known, centre + h)) for h in (-STEP, 0.0, STEP))
+    def _is_about(self, found: float, before: Any, here: Any, after: Any) -> bool:
+        """Whether a second derivative, times the square of a step, is the second difference of these integrals."""
         difference = (before[0] - 2.0 * here[0] + after[0]) * (-1.0 if self.is_swapped else 1.0)
         noise = 10.0 * (before[1] + here[1] + after[1]) + ALL_DIGITS * abs(here[0])
         if not np.isfinite(difference):  # beyond the domain, unless the integral at hand is not known so well either

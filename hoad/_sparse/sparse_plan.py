@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import functools
-import sys
 import threading
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from hoad._core.base.where import is_library
 from hoad._core.record.recording import Recording, differentiating
 from hoad._core.trace.coerce import holds_traced
+from hoad._jit.refusals import warn_caller
 from hoad._pytree.containers import flatten
 from hoad._sparse.relations import Indices
 from hoad._sparse.sparse_program import Planned, SparseProgram
 from hoad._sparse.sparse_structure import Structure
 from hoad._sparse.sweeps import Sweep, Triangle, Values, sweep_of_jacobian, values_of_sweep
-from hoad.errors import ArgumentError, JitWarning, OtherStructureError, ShapeError, TracedValueError, count
+from hoad.errors import ArgumentError, OtherStructureError, ShapeError, TracedValueError, count
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -348,7 +346,7 @@ class SparsePlan:
                 values = program.values(*args, **kwargs)
             except OtherStructureError as other:
                 if self._widen(other.structure):
-                    _warn(
+                    warn_caller(
                         f"{_name(self._derivative)} has entries here that the plan does not have: it takes another "
                         "branch than where the plan was made, or got other arguments. The plan has them from now on."
                     )
@@ -401,7 +399,7 @@ class PlannedDerivative:
         plan = next((plan for plan in plans if plan.shape == shape), None)
         if plan is None:
             if len(plans) == MOST_SHAPES:
-                _warn(
+                warn_caller(
                     f"{_name(self._derivative)} has derivatives of more than {MOST_SHAPES} shapes for arguments of the "
                     "same shapes. Further ones run without a plan: use np.where in place of x[x > 0] and the like."
                 )
@@ -441,14 +439,6 @@ def _shapes(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return tuple([x.shape for x in args])
     leaves, form = flatten((args, kwargs))
     return None if holds_traced(leaves) else (form, tuple(x.shape if isinstance(x, np.ndarray) else () for x in leaves))
-
-
-def _warn(message: str) -> None:
-    """A warning in the line that called hoad."""
-    level, frame = 1, sys._getframe()
-    while frame.f_back is not None and is_library(frame.f_code.co_filename):
-        level, frame = level + 1, frame.f_back
-    warnings.warn(message, JitWarning, stacklevel=level)
 
 
 def _name(derivative: SparseDerivative) -> str:

@@ -134,7 +134,10 @@ def test_inside_of_other_derivatives() -> None:
 def test_patterns_of_bodies() -> None:
     """Bodies that are recorded by themselves have the pattern of what they do; loops of calls alone are full."""
     x = np.linspace(0.1, 1.0, 6)
-    step = lambda k, u: u + 0.1 * np.roll(u, 1)  # noqa: E731
+
+    def step(k: Any, u: Any) -> Any:
+        return u + 0.1 * np.roll(u, 1)
+
     program = hoad.record(lambda u: step(0, u), x)
     functions: list[tuple[Callable[[Any], Any], int, int]] = [
         (lambda x: hoad.fori_loop(0, 1, step, x), 12, 2),
@@ -179,7 +182,10 @@ def test_arguments_of_lagrangians(row: int) -> None:
 
 
 def test_functions_of_lagrangians() -> None:
-    square = lambda x: np.sum(x**2)  # noqa: E731
+
+    def square(x: Any) -> Any:
+        return np.sum(x**2)
+
     x = np.array([1.0, 2.0])
     for g, given in ((lambda x: [x[0] * x[1], x[0] ** 2], [3, 4]), (lambda x: x[0] * x[1], 3.0)):
         found = hoad.lagrangian_hessian(square, g, triangle=None)(x, given, np.float32(0.5))

@@ -56,16 +56,21 @@ def unrolled(body: Body, length: int, backwards: bool) -> Callable[[Any], Any]:
     return f
 
 
+def loops(seed: int, density: float, length: int, backwards: bool) -> tuple[Any, Any, Any]:
+    """A loop of a random body, the same written out, and a point."""
+    rng = np.random.default_rng(seed)
+    body = body_of(rng, density)
+    v = rng.uniform(0.2, 1.0, CARRIED + length * ROW + CONSTANT)
+    return looped(body, length, backwards), unrolled(body, length, backwards), v
+
+
 CASES = [(seed, density, length) for seed in range(4) for density in (0.15, 0.3) for length in (1, 2, 7)]
 
 
 @pytest.mark.parametrize("backwards", [False, True])
 @pytest.mark.parametrize(("seed", "density", "length"), CASES)
 def test_jacobians(seed: int, density: float, length: int, backwards: bool) -> None:
-    rng = np.random.default_rng(seed)
-    body = body_of(rng, density)
-    v = rng.uniform(0.2, 1.0, CARRIED + length * ROW + CONSTANT)
-    f, g = looped(body, length, backwards), unrolled(body, length, backwards)
+    f, g, v = loops(seed, density, length, backwards)
     np.testing.assert_array_equal(hoad.jacobian_pattern(f)(v).toarray(), hoad.jacobian_pattern(g)(v).toarray())
     np.testing.assert_allclose(hoad.sparse_jacobian(f)(v).toarray(), hoad.jacobian(g)(v), rtol=1e-12, atol=1e-15)
 
@@ -73,10 +78,7 @@ def test_jacobians(seed: int, density: float, length: int, backwards: bool) -> N
 @pytest.mark.parametrize("backwards", [False, True])
 @pytest.mark.parametrize(("seed", "density", "length"), CASES)
 def test_hessians(seed: int, density: float, length: int, backwards: bool) -> None:
-    rng = np.random.default_rng(seed)
-    body = body_of(rng, density)
-    v = rng.uniform(0.2, 1.0, CARRIED + length * ROW + CONSTANT)
-    f, g = looped(body, length, backwards), unrolled(body, length, backwards)
+    f, g, v = loops(seed, density, length, backwards)
     dense = hoad.hessian(lambda v: np.sum(g(v)))(v)
     found = hoad.sparse_hessian(lambda v: np.sum(f(v)))(v)
     np.testing.assert_allclose(found.toarray(), dense, rtol=1e-12, atol=1e-15)
