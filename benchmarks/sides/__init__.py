@@ -11,6 +11,7 @@ import importlib.util
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from sides.built import Built
@@ -43,10 +44,10 @@ def compiler() -> bool:
     return shutil.which("cc") is not None
 
 
-def adolc() -> bool:
+def adolc(sparse: bool = False) -> bool:
     from sides.native import has_adolc
 
-    return has_adolc()
+    return has_adolc(sparse)
 
 
 SIDES = {
@@ -67,4 +68,5 @@ SIDES = {
     "heyoka": Side("of_heyoka", "heyoka"),
     "heyoka, unrolled": Side("of_heyoka", "heyoka", slow=True),
     "ADOL-C": Side("native", options={"adolc": True}, found=adolc),
+    "ADOL-C with ColPack": Side("native", options={"adolc": True}, found=partial(adolc, sparse=True)),
 }

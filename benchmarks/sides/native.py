@@ -18,16 +18,18 @@ from problems.problem import Problem
 from sides.built import Arguments, Built
 
 SOURCES = Path(__file__).resolve().parents[1] / "problems" / "native"
+CPLUSPLUS = "-std=c++20"  # of ADOL-C's headers since release 2.7.2
 FLAGS = ["-O3", "-march=native", "-ffast-math", "-fPIC", "-shared"]
 
 
 @cache
-def has_adolc() -> bool:
-    """Is there a C++ compiler that finds the headers of ADOL-C?"""
+def has_adolc(sparse: bool = False) -> bool:
+    """Is there a C++ compiler that finds the headers of ADOL-C, compiled with ColPack if `sparse`?"""
     if shutil.which("c++") is None:
         return False
-    asked = ["c++", "-fsyntax-only", "-x", "c++", "-include", "adolc/adolc.h", "/dev/null"]
-    return subprocess.run(asked, capture_output=True).returncode == 0
+    source = "#include <adolc/adolc.h>\n" + "#ifndef ADOLC_SPARSE\n#error\n#endif\n" * sparse
+    asked = ["c++", CPLUSPLUS, "-fsyntax-only", "-x", "c++", "-"]
+    return subprocess.run(asked, input=source, text=True, capture_output=True).returncode == 0
 
 
 def compiled(source: str, *flags: str, compiler: str = "cc") -> ctypes.CDLL:
@@ -43,8 +45,9 @@ def build(problem: Problem, n: int, adolc: bool = False) -> Built:
     name, start = problem.native, perf_counter()
     order = [] if problem.order is None else [f"-DORDER={problem.order}"]
     if adolc:
-        source = "adolc_series.cpp" if order else "adolc.cpp"
-        library = compiled(source, f'-DFUNCTION="{name}.hpp"', *order, "-ladolc", compiler="c++")
+        kind = "_series" if order else "_sparse" if problem.asked == "sparse hessian" else ""
+        header = f'-DFUNCTION="{name.removesuffix("_entries")}.hpp"'
+        library = compiled(f"adolc{kind}.cpp", header, CPLUSPLUS, *order, "-ladolc", compiler="c++")
     else:
         library = compiled(f"{name}.c", *order, "-lm")
     return _InC(library, n, problem, perf_counter() - start)
