@@ -23,7 +23,10 @@ from hoad.rules.registry import defvjp, primitive
 
 OF_PLACE, OF_PARAMETERS = np.uint8(1), np.uint8(2)  # what a node depends on
 ABSOLUTE = ufunc_primitive(np.absolute)
+HEAVISIDE = ufunc_primitive(np.heaviside)
 EXTREMES = tuple(map(ufunc_primitive, (np.maximum, np.minimum, np.fmax, np.fmin)))
+ROOTS = tuple(map(ufunc_primitive, (np.hypot, np.sqrt, np.cbrt)))
+SMALL = 0.1  # of the largest root: one of 21 points is so close to where a root of a square is zero
 
 
 def has_moving_kink(branches: Branches, numbers: Sequence[Any], places: Sequence[float], limits_move: bool) -> bool:
@@ -48,31 +51,40 @@ def _changes(branch: Branch, numbers: Sequence[Any], xs: list[float], limits_mov
     if n_branches > 1 and any(node in moving for node, *_ in guard_rows(last._graph)[: last._guards]):
         return True
     tested: list[tuple[Primitive, list[int]]] = []
+    roots: list[int] = []
     for k in sorted(moving):
         primitive, operands, _, aval, *_ = node_row(last._graph, k)
-        if primitive in EXTREMES:
+        if primitive.of_programs:
+            return True  # for all that is known of what it runs
+        if primitive in ROOTS:
+            roots.append(k)
+        elif primitive in EXTREMES:
             tested.append((primitive, operands))
-        elif primitive is ABSOLUTE and not operand_avals(last._graph, operands)[0].is_complex:
-            tested.append((primitive, operands[:1]))
+        elif primitive in (ABSOLUTE, HEAVISIDE) or primitive.series == "extreme":
+            if not operand_avals(last._graph, operands)[0].is_complex:
+                tested.append((primitive, operands[:1]))
         elif primitive.zero_derivative and (primitive.kind == UFUNC or not aval.inexact):
             tested.append((primitive, [k]))
-    outputs = [operand for _, operands in tested for operand in operands]
+    outputs = [operand for _, operands in tested for operand in operands] + roots
     if not outputs:
         return False
     program = without_guards(program, outputs)
-    sides = set()
+    sides, sizes_of_roots = set(), []
     for x in xs:
         values = iter(program._run((x, *[numbers[k] for k in branch.places])))
         sides.add(b"".join([_side(primitive, [next(values) for _ in operands]) for primitive, operands in tested]))
-    return len(sides) > 1
+        sizes_of_roots.append([float(np.min(np.abs(root))) for root in values])
+    return len(sides) > 1 or bool(np.any(np.min(sizes_of_roots, axis=0) < SMALL * np.max(sizes_of_roots, axis=0)))
 
 
 def _side(tested: Primitive, values: list[Any]) -> bytes:
     """Which formula holds, of those that an operation chooses from."""
     if tested in EXTREMES:
         side = np.greater(*values)
+    elif tested in (ABSOLUTE, HEAVISIDE):
+        side = np.sign(values[0])
     else:
-        side = np.signbit(values[0]) if tested is ABSOLUTE else values[0]
+        side = np.argsort(values[0], axis=None) if tested.series == "extreme" else values[0]
     return np.asarray(side).tobytes()
 
 

@@ -167,6 +167,27 @@ def test_second_derivatives_by_the_place_of_a_kink_are_refused(f: Callable[[Any]
             second(0.4)
 
 
+DISTANCES: dict[str, Callable[[Any], Any]] = {  # |u| in other words
+    "hypot": lambda u: np.hypot(u, 0.0),
+    "root": lambda u: np.sqrt(u**2),
+    "norm": lambda u: np.linalg.norm(np.stack([u])),
+    "heaviside": lambda u: (2.0 * np.heaviside(u, 0.5) - 1.0) * u,
+    "max": lambda u: np.max(np.stack([u, -u])),
+    "checkpoint": hoad.checkpoint(np.abs),
+}
+
+
+@pytest.mark.parametrize("distance", DISTANCES.values(), ids=DISTANCES)
+def test_kinks_of_any_operation_are_found(distance: Callable[[Any], Any]) -> None:
+
+    def f(p: Any) -> Any:
+        return integrate.quad(lambda x: distance(x - p), 0.0, 1.0, points=[0.4])[0]
+
+    assert hoad.grad(f)(0.4) == pytest.approx(-0.2, rel=1e-13)
+    with pytest.raises(NoRuleError, match="kink that moves"):
+        hoad.derivative(f, 2)(0.4)
+
+
 def test_second_derivatives_of_an_option_are_refused() -> None:
 
     def value(s: Any) -> Any:
@@ -189,6 +210,9 @@ def test_second_derivatives_of_an_option_are_refused() -> None:
             lambda p: integrate.quad(lambda x: abs(p + 1j * x), 0.0, 3.0)[0],
             math.asinh(7.5) - 3.0 / math.hypot(0.4, 3.0),
         ),
+        (lambda p: integrate.quad(lambda x: np.sqrt(p * x), 0.0, 1.0)[0], -(0.4**-1.5) / 6.0),
+        (lambda p: integrate.quad(lambda x: np.hypot(x, p), 0.0, 1.0)[0], math.asinh(2.5) - 1.0 / math.hypot(1.0, 0.4)),
+        (lambda p: integrate.quad(lambda x: hoad.checkpoint(lambda x, p: x**2 * p**3)(x, p), 0.0, 1.0)[0], 0.8),
         (lambda p: sum(integrate.quad(lambda x: np.abs(x - p), *ends)[0] for ends in ((0.0, p), (p, 1.0))), 2.0),
     ],
 )
