@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from hoad._core.base.where import here
-from hoad._core.graph.inspect import guard_rows, node_row, operand_avals
+from hoad._core.graph.inspect import const_value, guard_rows, node_row, operand_avals
 from hoad._core.graph.primitive import UFUNC, Primitive, ufunc_primitive
+from hoad._core.graph.tape import Graph
 from hoad._core.trace.traced import is_traced
 from hoad._program.dependence_of_programs import spread_nodes
 from hoad._scipy.plain_functions import Branch, Branches
@@ -26,6 +27,7 @@ ABSOLUTE = ufunc_primitive(np.absolute)
 HEAVISIDE = ufunc_primitive(np.heaviside)
 EXTREMES = tuple(map(ufunc_primitive, (np.maximum, np.minimum, np.fmax, np.fmin)))
 ROOTS = tuple(map(ufunc_primitive, (np.hypot, np.sqrt, np.cbrt)))
+POWER = ufunc_primitive(np.power)
 SMALL = 0.1  # of the largest root: one of 21 points is so close to where a root of a square is zero
 
 
@@ -56,7 +58,7 @@ def _changes(branch: Branch, numbers: Sequence[Any], xs: list[float], limits_mov
         primitive, operands, _, aval, *_ = node_row(last._graph, k)
         if primitive.of_programs:
             return True  # for all that is known of what it runs
-        if primitive in ROOTS:
+        if primitive in ROOTS or (primitive is POWER and not _is_whole(last._graph, operands[1])):
             roots.append(k)
         elif primitive in EXTREMES:
             tested.append((primitive, operands))
@@ -75,6 +77,11 @@ def _changes(branch: Branch, numbers: Sequence[Any], xs: list[float], limits_mov
         sides.add(b"".join([_side(primitive, [next(values) for _ in operands]) for primitive, operands in tested]))
         sizes_of_roots.append([float(np.min(np.abs(root))) for root in values])
     return len(sides) > 1 or bool(np.any(np.min(sizes_of_roots, axis=0) < SMALL * np.max(sizes_of_roots, axis=0)))
+
+
+def _is_whole(graph: Graph, operand: int) -> bool:
+    """Whether an exponent is a constant, and a whole number."""
+    return operand < 0 and bool(np.all(np.mod(const_value(graph, operand), 1.0) == 0.0))
 
 
 def _side(tested: Primitive, values: list[Any]) -> bytes:

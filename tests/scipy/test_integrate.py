@@ -170,6 +170,7 @@ def test_second_derivatives_by_the_place_of_a_kink_are_refused(f: Callable[[Any]
 DISTANCES: dict[str, Callable[[Any], Any]] = {  # |u| in other words
     "hypot": lambda u: np.hypot(u, 0.0),
     "root": lambda u: np.sqrt(u**2),
+    "power": lambda u: (u**2) ** 0.5,
     "norm": lambda u: np.linalg.norm(np.stack([u])),
     "heaviside": lambda u: (2.0 * np.heaviside(u, 0.5) - 1.0) * u,
     "max": lambda u: np.max(np.stack([u, -u])),
