@@ -22,7 +22,7 @@ LOGICAL: dict[np.ufunc, np.ufunc] = {
     np.bitwise_xor: np.logical_xor,
     np.invert: np.logical_not,
 }
-INSTEAD = {
+INSTEAD: dict[np.ufunc, str] = {
     np.left_shift: "Write x * 2.0**k, or np.ldexp(x, k) of integers k",
     np.right_shift: "Write x * 2.0**-k, or np.ldexp(x, -k) of integers k",
 }
