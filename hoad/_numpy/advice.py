@@ -157,9 +157,18 @@ APART = [
 # Methods and attributes of arrays: (why, what to do, names).
 MEMORY = "How a traced array lies in memory is not known before the recording is run."
 BYTES = "A traced array has no bytes before the recording is run."
+SHARED = "A traced array has no memory before the recording is run."
 OF_ARRAYS = [
     (MEMORY, "Use x.shape, x.dtype and x.size.", ["strides", "flags", "base"]),
     (BYTES, "Use hoad.value(x).tobytes() and the like.", ["tobytes", "data", "ctypes"]),
+    (
+        SHARED,
+        "Give the other library hoad.value(x).",
+        ["__array_interface__", "__array_struct__", "__dlpack__", "__dlpack_device__"],
+    ),
+    ("NumPy calls it on new arrays of a subclass, which a traced one is not.", "Leave it out.", ["__array_finalize__"]),
+    ("NumPy calls it on plain results, which traced ones are not.", "Take the result itself.", ["__array_wrap__"]),
+    ("A traced array is made by recording, not of a pickle.", "Read plain arrays of pickles.", ["__setstate__"]),
     ("It writes numbers to a file, which no derivative follows.", "Write them from hoad.value(x).", ["tofile", "dump"]),
     ("It makes bytes of the numbers, which no derivative follows.", "Use hoad.value(x).dumps().", ["dumps"]),
 ]

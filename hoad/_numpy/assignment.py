@@ -130,8 +130,12 @@ METHODS["__ufunc_into__"] = ufunc_into
 
 def at(ufunc: np.ufunc, x: Any, index: Any, *operands: Any) -> None:
     """``x[index] = ufunc(x[index], y)``, once for each time that a place is named."""
-    _require_array(x, f"{name_of(ufunc)}.at")
     full = index if isinstance(index, tuple) else (index,)
+    if _is_without_derivative(x) and all(not is_traced(y) or y.dtype.kind in "biu" for y in (*full, *operands)):
+        plain = [_guarded(y) if is_traced(y) else y for y in (*full, *operands)]
+        ufunc.at(x, tuple(plain[: len(full)]), *plain[len(full) :])
+        return
+    _require_array(x, f"{name_of(ufunc)}.at")
     where = places(x)[tuple(np.asarray(guard_value(k)) if isinstance(k, Array) else k for k in full)]
     others = [np.reshape(broadcast_to(as_traced(y), where.shape), -1) for y in operands]
     where = where.reshape(-1)

@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from hoad._core.base.where import here, name_of
 from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.traced import ANSWERING, FUNCTIONS, REDUCTIONS, is_traced
 from hoad._numpy.indexing import where
 from hoad._numpy.reductions import masked, max, min
 from hoad._numpy.registry import Axis, as_traced, implements, is_given, keeps_axes, only_defaults
 from hoad._ops import primitives as prim
+from hoad.errors import DTypeError
 
 LOGICAL: dict[np.ufunc, np.ufunc] = {
     np.bitwise_and: np.logical_and,
@@ -20,16 +22,24 @@ LOGICAL: dict[np.ufunc, np.ufunc] = {
     np.bitwise_xor: np.logical_xor,
     np.invert: np.logical_not,
 }
+INSTEAD: dict[np.ufunc, str] = {
+    np.left_shift: "Write x * 2.0**k, or np.ldexp(x, k) of integers k",
+    np.right_shift: "Write x * 2.0**-k, or np.ldexp(x, -k) of integers k",
+}
 
 
 def _bitwise(function: np.ufunc) -> None:
-    """Of booleans the logical operation, of integers the bits; NumPy itself refuses other numbers."""
+    """Of booleans the logical operation, of integers the bits; other numbers are refused, as by NumPy."""
 
     def implementation(*operands: Any) -> Any:
         given: list[Any] = [x if type(x) is int else as_traced(x) for x in operands]
         logical = LOGICAL.get(function)
         if logical is not None and all(type(x) is not int and x.dtype == bool for x in given):
             return logical(*operands)
+        other = next((x.dtype for x in given if type(x) is not int and x.dtype.kind not in "biu"), None)
+        if other is not None:
+            instead = INSTEAD.get(function, "Convert with x.astype(int), which has no derivative")
+            raise DTypeError(f"{name_of(function)} takes integers, but was given {other} ({here()}). {instead}.")
         kinds = function.resolve_dtypes((*[int if type(x) is int else x.dtype for x in given], None))
         return apply_primitive(
             prim.OF_INTEGERS[function],

@@ -88,6 +88,8 @@ def _reduce(
     start = ufunc.identity if initial is np._NoValue else initial
     taken = _items(mask_of(x, where), axes) if is_given(where) else None
     items = _items(x, axes)
+    if ufunc is np.ldexp and items:  # a float and integers
+        items[0] = items[0].astype(ufunc.resolve_dtypes((None, x.dtype, None), reduction=True)[0])
     if start is None and (taken is not None or not items):
         raise _no_identity(
             ufunc, "zero-size array to reduction operation" if taken is None else "a masked reduction by"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import pickle
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from covered.table_constant import ROWS, V, W
 from covered.test_rows import leaves
 
 import hoad
-from hoad.errors import GuardError
+from hoad.errors import REFUSALS, DTypeError, GuardError
 
 RECORDED = [row for row in ROWS if row.kind in (Kind.CONSTANT, Kind.DIFFERENTIABLE)]
 RNG = np.random.default_rng(7)
@@ -270,6 +271,8 @@ REFUSED: list[tuple[Callable[[Any], Any], str]] = [
     (lambda x: x.byteswap(), r"x\.byteswap is about how an array lies in memory"),
     (lambda x: np.min_scalar_type(x[0]), r"depends on how large the number is .*Write x\.dtype"),
     (lambda x: np.array_str(x), r"np\.array_str .*Give it hoad\.value\(x\) in place of x: its result is text"),
+    (lambda x: np.from_dlpack(x), r"ndarray\.__dlpack\w* .*no memory before the recording is run.*hoad\.value\(x\)"),
+    (lambda x: x.__array_interface__, r"ndarray\.__array_interface__ .*no memory before the recording is run"),
     (lambda x: np.is_busday(x), r"np\.is_busday .*works on dates"),
     (lambda x: np.shares_memory((1j * x).real, (1j * x).imag) or x.tofile("x"), r"ndarray\.tofile .*to a file"),
 ]
@@ -280,6 +283,53 @@ def test_errors_name_the_line_and_what_to_write(f: Callable[[Any], Any], says: s
     with pytest.raises(hoad.NoRuleError, match=says) as caught:
         hoad.grad(f)(V)
     assert "test_constant_functions.py:" in str(caught.value)
+
+
+def test_numpy_itself_may_look_for_what_is_refused() -> None:
+    """It asks every object for these, and goes on without them: nothing was refused."""
+
+    def f(x: Any) -> Any:
+        before = REFUSALS.count
+        assert np.array([x[0], x[1]]).shape == (2,)
+        assert REFUSALS.count == before
+        assert hasattr(x, "__array_struct__") == (type(x) is np.ndarray)
+        return np.sum(x)
+
+    hoad.jvp(f, (V,), (V,))
+
+
+def test_integers_alone_are_taken_where_there_are_bits_or_divisors() -> None:
+    for f in (
+        lambda x: np.gcd(x, 2),
+        lambda x: np.lcm.outer(x, x),
+        lambda x: np.bitwise_count.at(2.0 * x, [0]),
+        lambda x: np.left_shift.at(np.floor(x).astype(int), [0], x[0]),
+    ):
+        with pytest.raises(DTypeError, match=r"np\.\w+ takes integers, but was given float64 .*functions\.py:"):
+            hoad.jvp(f, (V,), (V,))
+
+
+def test_what_is_read_from_a_file(tmp_path: Path) -> None:
+    V.tofile(tmp_path / "numbers")
+    found = hoad.grad(lambda x: np.sum(x * np.fromfile(tmp_path / "numbers", like=x)))(W[:3])
+    np.testing.assert_array_equal(found, V)
+
+
+def test_counts_go_into_plain_integers() -> None:
+    """Which have no derivative; a replay with other places records anew."""
+
+    def f(x: Any) -> Any:
+        counts = np.zeros(4, int)
+        np.add.at(counts, np.floor(2.0 * x).astype(int), 1)
+        return counts[:3] * x
+
+    x = np.array([0.25, 0.75, 0.5])
+    jitted = hoad.jit(f)
+    for y in (x, 2.0 * x, x[::-1].copy()):
+        np.testing.assert_array_equal(jitted(y), f(y))
+        np.testing.assert_array_equal(hoad.jacobian(f)(y), np.diag(f(y) / y))
+    with pytest.raises(hoad.errors.TracedValueError, match=r"plain array with np\.add\.at"):
+        hoad.grad(lambda x: np.add.at(np.zeros(4, int), [0], x[0]))(x)
 
 
 def test_errors_of_numpy_are_its_own() -> None:

@@ -50,9 +50,13 @@ ROWS = [row for rows in TABLES.values() for row in rows if resolved(row.name) is
 
 
 def functions() -> set[str]:
-    """Without those of text, and two of polynomials: NumPy knows them only once their module is imported."""
+    """Without those of text, and two of polynomials: NumPy knows them only once their module is imported.
+
+    Without `numpy.fromfile` too: it is given a file, and `hoad.jit` does not compile what reads files.
+    """
     names = {f"{f.__module__}.{f.__name__}" for f in overrides.get_overridable_numpy_array_functions()}
-    names = {name for name in names if not name.startswith(("numpy.char.", "numpy.polynomial.", "numpy.strings."))}
+    apart = ("numpy.char.", "numpy.polynomial.", "numpy.strings.", "numpy.fromfile")
+    names = {name for name in names if not name.startswith(apart)}
     return {name.replace("numpy.lib.scimath", "numpy.emath") for name in names}
 
 
@@ -90,9 +94,12 @@ def ufunc_methods() -> set[str]:
 
 
 def members() -> set[str]:
-    """Of arrays: all but those of any object of Python, other than comparisons, and the rank among array types."""
+    """Of arrays: all but those of any object of Python, other than comparisons, and those of the class.
+
+    The latter are its rank among array types, and ``ndarray[...]``, which is given types.
+    """
     comparisons = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}
-    left_out = {*dir(object), "__array_priority__"} - comparisons
+    left_out = {*dir(object), "__array_priority__", "__class_getitem__"} - comparisons
     return {f"numpy.ndarray.{name}" for name in dir(np.ndarray) if name not in left_out}
 
 

@@ -42,6 +42,11 @@ def _methods(u: np.ufunc) -> dict[str, Callable[[Any], Any]]:
     }
 
 
+def _at(u: np.ufunc, y: Any, *places: Any) -> Any:
+    u.at(y, *places)
+    return y
+
+
 def refused(name: str, note: str, f: Callable[[Any], Any], x: Any = V) -> list[Row]:
     return [Row(name, Kind.IMPOSSIBLE, f, x, note=note)]
 
@@ -234,6 +239,19 @@ CONSTANT = [
     *rows(C, "numpy.bitwise_and", ("booleans", lambda x: np.bitwise_and(x > 0.0, x < 1.0), W)),
     *rows(C, "numpy.invert", ("x", lambda x: np.invert(ints(x)), W), ("booleans", lambda x: np.invert(x > 0.0), W)),
     *rows(C, "numpy.bitwise_count", ("x", lambda x: np.bitwise_count(ints(x)), W)),
+    *[
+        row
+        for ufunc in (np.gcd, np.lcm, np.left_shift, np.right_shift)
+        for row in (
+            *rows(C, f"numpy.{ufunc.__name__}.at", ("a", lambda x, f=ufunc: _at(f, ints(x), [0, 2, 2], 3), W)),
+            *rows(
+                C, f"numpy.{ufunc.__name__}.at", ("b", lambda x, f=ufunc: _at(f, ints(9.0 * W, 9), 1, ints(x)[0]), W)
+            ),
+            *rows(C, f"numpy.{ufunc.__name__}.outer", ("", lambda x, f=ufunc: f.outer(ints(x), ints(x, 3)), W)),
+        )
+    ],
+    *rows(C, "numpy.bitwise_count.at", ("a", lambda x: _at(np.bitwise_count, ints(x), [0, 2, 3]), W)),
+    *rows(C, "numpy.ldexp.reduce", ("", lambda x: np.ldexp.reduce(ints(x)), V), note="Of integers."),
     *rows(C, "numpy.signbit", ("x", np.signbit, Z)),
     *rows(C, "numpy.spacing", ("x", np.spacing, V)),
     *rows(C, "numpy.floor_divide", ("x1", lambda x: np.floor_divide(x, 0.3), V)),
@@ -469,6 +487,7 @@ MADE = [
     *rows(D, "numpy.nextafter", ("x1", lambda x: np.nextafter(x, 9.0), V), analytic=False),
     *rows(D, "numpy.frexp", ("x", np.frexp, V + 0.1), analytic=False),
     *rows(D, "numpy.ldexp", ("x1", lambda x: np.ldexp(x, 3), V), analytic=False),
+    *rows(D, "numpy.ldexp.at", ("a", lambda x: _at(np.ldexp, 2.0 * x, [0, 1, 1], [2, -1, 3]), V), analytic=False),
     *rows(D, "numpy.modf", ("x", np.modf, V + 0.1), analytic=False),
     *rows(D, "numpy.divmod", ("x1", lambda x: np.divmod(x, 0.3), V), analytic=False),
     *rows(D, "numpy.remainder", ("x2", lambda x: np.remainder(7.1, x), V), analytic=False),
@@ -518,6 +537,8 @@ STRUCTURAL = [
 
 TO_FILE = "It writes numbers to a file, which no derivative follows."
 IN_MEMORY = "How an array lies in memory is not known before the recording is run."
+NO_MEMORY = "An array has no memory before the recording is run."
+OF_SUBCLASSES = "It is for subclasses of ndarray."
 AS_BYTES = "An array has no bytes before the recording is run."
 AS_TEXT = "Text has no derivative."
 OF_DATES = "Dates have no derivative."
@@ -541,6 +562,12 @@ RECORD_FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "stack_arrays": lambda x: recfunctions.stack_arrays((RECORDS, x)),
     "structured_to_unstructured": recfunctions.structured_to_unstructured,
 }
+
+
+def _set_state(x: Any) -> None:
+    x.__setstate__(np.zeros(3).__reduce__()[2])
+
+
 DAY = np.array(["2020-01-01"], dtype="M8[D]")
 
 IMPOSSIBLE = [
@@ -563,6 +590,14 @@ IMPOSSIBLE = [
     *refused("numpy.ndarray.getfield", IN_MEMORY, lambda x: x.getfield(np.int32)),
     *refused("numpy.ndarray.setfield", IN_MEMORY, lambda x: x.setfield(1, np.int32)),
     *refused("numpy.ndarray.resize", IN_MEMORY, lambda x: x.resize(2)),
+    *refused("numpy.from_dlpack", NO_MEMORY, np.from_dlpack),
+    *refused("numpy.ndarray.__dlpack__", NO_MEMORY, lambda x: x.__dlpack__()),
+    *refused("numpy.ndarray.__dlpack_device__", NO_MEMORY, lambda x: x.__dlpack_device__()),
+    *refused("numpy.ndarray.__array_interface__", NO_MEMORY, lambda x: x.__array_interface__),
+    *refused("numpy.ndarray.__array_struct__", NO_MEMORY, lambda x: x.__array_struct__),
+    *refused("numpy.ndarray.__array_finalize__", OF_SUBCLASSES, lambda x: x.__array_finalize__(x)),
+    *refused("numpy.ndarray.__array_wrap__", OF_SUBCLASSES, lambda x: x.__array_wrap__(np.sin(x))),
+    *refused("numpy.ndarray.__setstate__", "An array is made by recording, not of a pickle.", _set_state),
     *refused("numpy.array2string", AS_TEXT, np.array2string),
     *refused("numpy.array_repr", AS_TEXT, np.array_repr),
     *refused("numpy.array_str", AS_TEXT, np.array_str),
@@ -581,8 +616,6 @@ IMPOSSIBLE = [
         for method in ("reduce", "accumulate", "reduceat")
         for row in refused(f"numpy.{u.__name__}.{method}", OF_WHOLE_NUMBERS, _methods(u)[method], M)
     ],
-    *refused("numpy.left_shift.outer", OF_WHOLE_NUMBERS, lambda x: np.left_shift.outer(x, x)),
-    *refused("numpy.right_shift.outer", OF_WHOLE_NUMBERS, lambda x: np.right_shift.outer(x, x)),
     *refused("numpy.ndarray.__array__", PLAIN_NUMBERS, lambda x: x.__array__()),
     *refused("numpy.ndarray.__float__", PLAIN_NUMBERS, lambda x: x[:1].__float__()),
     *refused("numpy.ndarray.__int__", PLAIN_NUMBERS, lambda x: x[:1].__int__()),

@@ -42,11 +42,12 @@ from hoad._core.base.where cimport compares_shape, here, indexes, is_part_of
 # The order in memory of an array that NumPy lays out in a way that nobody has asked for.
 cdef object DOUBT = Ellipsis
 cdef object EQUAL = np.equal, NOT_EQUAL = np.not_equal
+cdef object LEFT_SHIFT = np.left_shift, RIGHT_SHIFT = np.right_shift
 cdef dict ADVICE
 
 from hoad._core.trace.errors import ADVICE
 
-from hoad.errors import DTypeError, NoMethodError, TracedValueError
+from hoad.errors import DTypeError, NoMethodError, ShapeError, TracedValueError
 
 cnp.import_array()
 
@@ -76,6 +77,8 @@ KEEPING_ORDER = set()   # implementations that say in which order in memory thei
 ANSWERING = set()   # NumPy functions that give booleans of Python
 
 cdef tuple IN_MEMORY = ("base", "flags", "strides")
+# What NumPy looks for in every object, and does without.
+cdef tuple LOOKED_FOR = ("__array_finalize__", "__array_interface__", "__array_struct__", "__array_wrap__")
 
 # What `hoad._core.trace.calls`, which knows these types, puts in.
 cdef RecordCall record_call = NULL
@@ -328,6 +331,18 @@ cdef class Traced:
     def __rxor__(self, other):
         return logical(self, other, OP_LOGICAL_XOR)
 
+    def __lshift__(self, other):
+        return shifted(LEFT_SHIFT, self, other, other)
+
+    def __rlshift__(self, other):
+        return shifted(LEFT_SHIFT, other, self, other)
+
+    def __rshift__(self, other):
+        return shifted(RIGHT_SHIFT, self, other, other)
+
+    def __rrshift__(self, other):
+        return shifted(RIGHT_SHIFT, other, self, other)
+
     def __lt__(self, other):
         return operation(self, other, OP_LESS, False)
 
@@ -387,6 +402,19 @@ cdef class Traced:
 
     def __reduce__(self):
         raise unpicklable(self.graph)
+
+    # ---- items
+
+    def __contains__(self, value):
+        if self.ndim == 0 and self.__class__ is not ndarray:
+            raise TypeError(f"argument of type {self.__class__.__name__!r} is not iterable")
+        return bool(np.any(self == value))
+
+    def __delitem__(self, index):
+        raise ShapeError(
+            f"del x[...] of a traced array ({here()}): an array keeps its shape, in NumPy too. Write "
+            "x = np.delete(x, index, axis=0)."
+        )
 
     # ---- NumPy
 
@@ -590,6 +618,13 @@ cdef object logical(object x, object other, int op):
                      else np.bitwise_xor](x, other)
 
 
+cdef object shifted(object ufunc, object x, object y, object other):
+    """<< and >>, which are for integers only."""
+    if not (is_traced(other) or isinstance(other, OPERANDS)):
+        return NotImplemented
+    return array_ufunc(ufunc, "__call__", (x, y), {})
+
+
 # ---- arrays ---------------------------------------------------------------------------------------------------------
 
 cdef Array new_array(Graph graph, int32_t operand, int32_t aval):
@@ -758,6 +793,12 @@ cdef class Array(Traced):
 
     def __ixor__(self, other):
         return in_place(self, logical(self, other, OP_LOGICAL_XOR), "^=")
+
+    def __ilshift__(self, other):
+        return in_place(self, shifted(LEFT_SHIFT, self, other, other), "<<=")
+
+    def __irshift__(self, other):
+        return in_place(self, shifted(RIGHT_SHIFT, self, other, other), ">>=")
 
     # ---- what would make a number of it
 
@@ -1032,7 +1073,7 @@ cdef object method(object owner, str name):
     if implementation is None:
         if name in IN_MEMORY and adopts():      # any memory that has the shape will do
             return getattr(np.empty(owner.shape, owner.dtype), name)
-        if not name.startswith("_") and (hasattr(ndarray, name) or hasattr(owner.__class__, name)):
+        if is_of_arrays(name) if name.startswith("_") else (hasattr(ndarray, name) or hasattr(owner.__class__, name)):
             instead = ADVICE.get(f"np.{name}", "Use the NumPy functions that have one.")
             raise NoMethodError(
                 f"ndarray.{name} has no rule for traced values ({here()}). {instead} Take hoad.value(x) if plain "
@@ -1043,6 +1084,11 @@ cdef object method(object owner, str name):
     bound.implementation = implementation
     bound.owner = owner
     return bound
+
+
+cdef bint is_of_arrays(str name) except -1:
+    """Whether this is a special method of arrays that the user's code asks for, not NumPy itself."""
+    return f"np.{name}" in ADVICE and (name not in LOOKED_FOR or name in sys._getframe().f_code.co_names)
 
 
 cdef object valued(Array x):

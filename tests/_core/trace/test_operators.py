@@ -253,6 +253,88 @@ def test_equality_with_what_is_no_number() -> None:
     assert answers == [False, True, False, False]
 
 
+CONTAINED: list[Callable[[Any], Any]] = [
+    lambda x: 0.75 in x,
+    lambda x: x[0] in x,
+    lambda x: x[::-1] in x,
+    lambda x: x[::-1] in x[None],
+    lambda x: [0.5, 0.75, 1.5] in x,
+    lambda x: np.nan in np.log(-x),
+    lambda x: 0.5 in x[:0],
+    lambda x: 0.5 in np.asarray(x[0]),
+    lambda x: 0.5j in 1j * x,
+    lambda x: None in x,
+    lambda x: "a" in x,
+    lambda x: x[0] in [0.25, 0.5],
+    lambda x: x[0] in np.array([0.25, 0.5]),
+]
+
+
+@pytest.mark.parametrize("f", CONTAINED)
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_whether_an_array_holds_a_value(f: Callable[[Any], Any]) -> None:
+    """As in NumPy, whether any item of ``x == value`` is true."""
+    x = np.array([0.5, 0.75, 1.5])
+    assert seen_by(f, x) == f(x)
+
+
+def test_what_an_array_cannot_hold() -> None:
+    x = np.array([0.5, 0.75, 1.5])
+    refused: tuple[tuple[Callable[[Any], Any], type[Exception]], ...] = (
+        (lambda x: x[:2] in x, ValueError),
+        (lambda x: 0.5 in x[0], TypeError),
+        (lambda x: 0.5 in x.astype(np.float32)[0], TypeError),
+    )
+    for f, error in refused:
+        with pytest.raises(error):
+            f(x)
+        with pytest.raises(error):
+            hoad.jacobian(f)(x)
+
+
+def test_the_answer_whether_an_array_holds_a_value_is_guarded() -> None:
+    def f(x: Any) -> Any:
+        return np.sum(x) * (2.0 if 0.75 in x else 1.0)
+
+    x = np.array([0.5, 0.75, 1.5])
+    jitted = hoad.jit(f)
+    for y in (x, x + 1.0, x[::-1], x + 1.0):
+        assert jitted(y) == f(y)
+        np.testing.assert_array_equal(hoad.grad(f)(y), hoad.grad(jitted)(y))
+        np.testing.assert_array_equal(hoad.grad(f)(y), np.full(3, 2.0 if 0.75 in y else 1.0))
+    np.testing.assert_array_equal(hoad.vmap(f)(np.stack([x, x + 1.0])), [f(x), f(x + 1.0)])
+
+
+def test_shifts_are_of_integers() -> None:
+    def shifted(x: Any) -> Any:
+        places = x.argsort()
+        places <<= 1
+        given = np.array([1, 2, 3])
+        given <<= places
+        assert type(given) is np.ndarray  # of integers, which have no derivative
+        return ((places << 2) + (5 >> x.argsort()) + ((x > 0) << 1) + given) * x
+
+    x = np.array([0.5, 0.75, 1.5])
+    jitted = hoad.jit(shifted)
+    for y in (x, x[::-1].copy()):
+        np.testing.assert_array_equal(jitted(y), shifted(y))
+        np.testing.assert_array_equal(hoad.jacobian(shifted)(y), np.diag(shifted(y) / y))
+    for f in (lambda x: x << 2, lambda x: 2 << x, lambda x: x[0] >> 1, lambda x: np.array([1, 2, 3]) >> x):
+        with pytest.raises(hoad.errors.DTypeError, match=r"_shift takes integers, .*float64 .*ldexp"):
+            hoad.jacobian(f)(x)
+
+
+def test_shifts_leave_their_turn_to_another_type() -> None:
+    class Other:
+        def __lshift__(self, other: Any) -> float:
+            return 1.0
+
+        def __rlshift__(self, other: Any) -> float:
+            return 42.0
+
+    assert hoad.value_and_grad(lambda x: (x << Other()) + (Other() << x))(1.0) == (43.0, 0.0)
+
+
 PRODUCTS_WITH_TRUTHS: dict[str, Callable[[Any], Any]] = {
     "times": lambda x: x * (x > 0),
     "times, reflected": lambda x: (x > 0) * x,
