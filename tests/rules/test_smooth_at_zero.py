@@ -161,15 +161,21 @@ def check(row: Row, got: Any, order: int, how: str) -> None:
     assert np.allclose(got, want, rtol=1e-12, atol=1e-12), f"order {order} of {row.name} by {how} is {got}, not {want}"
 
 
-@pytest.mark.parametrize("x", [0.0, -0.0])
+ZEROS = np.array([0.0, -0.0])
+
+
 @pytest.mark.parametrize("row", ROWS + SWEPT, ids=lambda row: row.name)
-def test_by_sweeps(row: Row, x: float) -> None:
+def test_by_sweeps(row: Row) -> None:
+    """At 0 and −0, each alone and side by side."""
     for order in range(1, len(row.derivatives) + 1):
         for word in words(order):
-            for at in (x, np.array([x]), np.full((2, 1), x)):
-                check(row, pointwise(row.f, word, (0,) * order)(at), order, word)
-            check(row, hoad.jit(pointwise(row.f, word, (0,) * order))(x), order, f"jit of {word}")
-            check(row, hoad.vmap(pointwise(row.f, word, (0,) * order))(np.full(3, x)), order, f"vmap of {word}")
+            f = pointwise(row.f, word, (0,) * order)
+            for x in ZEROS.tolist():
+                for at in (x, np.array([x])):
+                    check(row, f(at), order, f"{word} at {at}")
+                check(row, hoad.jit(f)(x), order, f"jit of {word} at {x}")
+            check(row, f(ZEROS[:, None]), order, f"{word} of an array")
+            check(row, hoad.vmap(f)(np.append(ZEROS, 0.0)), order, f"vmap of {word}")
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
