@@ -409,7 +409,7 @@ def as_plain(x: Any) -> Any:
     """The plain value that a traced one stands for, of its class; others as they are."""
     if not is_traced(x) and isinstance(x, np.ndarray) and x.dtype == object and holds_traced(x):
         made = np.empty(x.shape, dtype=object)
-        made[...] = np.array([as_plain(item) for item in x.ravel()], dtype=object).reshape(x.shape)
+        made[...] = np.array([as_plain(item) for item in x.flat], dtype=object).reshape(x.shape)
         return made
     if not is_traced(x):
         return x

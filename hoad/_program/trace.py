@@ -284,5 +284,5 @@ def _plain_leaf(x: Any) -> Any:
     if is_traced(x):
         return plain_value(x)
     if isinstance(x, np.ndarray) and x.dtype == object:
-        return np.array([_plain_leaf(item) for item in x.ravel()]).reshape(x.shape)
+        return np.array([_plain_leaf(item) for item in x.flat]).reshape(x.shape)
     return x

@@ -147,7 +147,7 @@ def _plain(x: Any) -> Any:
     if type(x) in (list, tuple):
         return type(x)(map(_plain, x))
     if isinstance(x, np.ndarray) and x.dtype == object:
-        return np.array([_plain(item) for item in x.ravel()]).reshape(x.shape)
+        return np.array([_plain(item) for item in x.flat]).reshape(x.shape)
     return x
 
 

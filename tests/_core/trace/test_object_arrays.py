@@ -150,3 +150,12 @@ def test_ragged_and_deep_results_are_refused_or_exact() -> None:
         hoad.jacobian(lambda x: np.array([x[0], [x[1]]]))(X)
     deep = hoad.jacobian(lambda x: np.array([[[x[0]], [x[1]]]]))(X)
     assert deep.shape == (1, 2, 1, 3)
+
+
+@pytest.mark.parametrize("driver", [hoad.jacobian, hoad.jit, hoad.derivative])
+@pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
+def test_a_matrix_of_traced_numbers_is_refused(driver: Any) -> None:
+    """Its own `ravel` has two axes, as any matrix has."""
+    with pytest.raises(hoad.errors.DTypeError, match=r"arrays of class matrix .*np\.asarray"):
+        driver(lambda t: np.matrix([[t, 1.0]]))(0.7)
+    assert hoad.grad(lambda t: t * hoad.value(np.matrix([[t, 2.0]])).sum())(1.5) == 3.5
