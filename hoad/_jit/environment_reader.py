@@ -91,9 +91,10 @@ class Reader(Walk):
             watches = {place: guard for place, guard in watches.items() if place in reached or place in self.written}
         for place in written:
             watches.pop(place, None)
-        for key, (_, owner, _, _, name) in list(watches.items()):
+        for key in [key for key in watches if key[0] == "mapping"] if written else ():
+            _, owner, _, _, name = watches[key]
             put = tuple(k for kind, of, k in written if kind == "item" and of == id(owner))
-            if key[0] == "mapping" and put:
+            if put:
                 watches[key] = "mapping", owner, put, items_without(owner, put), name
         for x in live:
             key = "array", id(x), None

@@ -127,10 +127,16 @@ class Program(list[Tape], Callee):
 
     def _check_chain(self, whole: bool = True) -> None:
         """Raise unless every tape is one that the last came of, in their order, and none with inputs is missing."""
-        if len(self) == 1 and self._last._parent is None:
-            return
-        tapes: list[Tape] = []
         tape: Tape | None = self._last
+        for own in reversed(self):
+            if own is not tape:
+                break
+            tape = tape._parent
+        else:
+            if tape is None:
+                return  # all of them, as they were derived
+        tapes: list[Tape] = []
+        tape = self._last
         while tape is not None:
             tapes.append(tape)
             tape = tape._parent

@@ -171,7 +171,12 @@ def test_an_operand_that_stays(case: Elementwise, still: int) -> None:
     def f(x: Any, y: Any, g: Any = case.f) -> Any:
         return g(x, y) if moving == 0 else g(y, x)
 
-    for k in range(3):
+    points = []  # with a point that stays, at each item
+    for k in range(6):
+        x, y, c = xs[moving][k].item(), xs[still][k].item(), zero[moving][:, k]
+        points.append(expand(f, [x, y], [c, None], ORDER))
+        if k >= 3:
+            continue
         lines = [np.concatenate([x[k : k + 1], c[:, k]]) for x, c in zip(xs, zero, strict=True)]
         ends = case.name not in NOT_CLOSED  # else beside what no operand is known to stay in
         want = (
@@ -179,13 +184,9 @@ def test_an_operand_that_stays(case: Elementwise, still: int) -> None:
             if ends
             else expand(case.f, [line[0].item() for line in lines], [line[1:] for line in lines], ORDER)
         )
-        x, y, c = xs[moving][k].item(), xs[still][k].item(), zero[moving][:, k]
-        same(expand(f, [x, y], [c, None], ORDER), want, f"{case.name}, a point")
+        same(points[k], want, f"{case.name}, a point")
         same(expand(lambda x, y=y: f(x, y), [x], [c], ORDER), want, f"{case.name}, captured")
-    want = np.stack(
-        [expand(f, [xs[moving][k].item(), xs[still][k].item()], [zero[moving][:, k], None], ORDER) for k in range(6)],
-        axis=1,
-    )
+    want = np.stack(points, axis=1)
     got = expand(lambda x: f(x, xs[still]), [xs[moving]], [zero[moving]], ORDER)
     same(got, want, f"{case.name}, a captured array")
     got = expand(lambda x: f(x, xs[still][:1]), [xs[moving]], [zero[moving]], ORDER)
@@ -379,8 +380,9 @@ def test_coefficients_are_differentiated(case: Elementwise) -> None:
         nested = [along]
         for _ in range(4):
             nested.append(hoad.grad(nested[-1]))
-        third, fourth = nested[3](0.0), nested[4](0.0)
-        scale = 1e-10 * max(abs(d(0.0)) for d in nested)
+        values = [d(0.0) for d in nested]
+        third, fourth = values[3:]
+        scale = 1e-10 * max(map(abs, values))
         assert hoad.grad(hoad.laplacian(along))(0.0) == pytest.approx(third, rel=1e-9, abs=scale)
         assert hoad.grad(lambda t: hoad.derivative_tensor(along, 3)(t))(0.0) == pytest.approx(
             fourth, rel=1e-9, abs=scale

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import zlib
 from collections.abc import Callable
@@ -43,7 +44,17 @@ def partial_at(case: Elementwise, by: tuple[int, ...], xs: Arrays) -> np.ndarray
     """A partial derivative in float64, computed in one row of all points and put in the broadcast shape."""
     full = np.broadcast_arrays(*xs)
     rows = [x.ravel() if x.dtype.kind == "i" else x.ravel().astype(float) for x in full]
-    return np.asarray(pointwise(case.f, "f" * len(by), by)(*rows)).reshape(full[0].shape)
+    found = partial_of_rows(case, by, *[(x.dtype, x.tobytes()) for x in rows])
+    return found.reshape(full[0].shape)
+
+
+@functools.lru_cache(maxsize=64)
+def partial_of_rows(case: Elementwise, by: tuple[int, ...], *rows: tuple[np.dtype, bytes]) -> np.ndarray:
+    """The same of rows, once for the layouts of one point and the orders that ask for it."""
+    xs = [np.frombuffer(data, dtype).copy() for dtype, data in rows]
+    found = np.asarray(pointwise(case.f, "f" * len(by), by)(*xs))
+    found.flags.writeable = False
+    return found
 
 
 def contraction(case: Elementwise, xs: Arrays, weights: np.ndarray, directions: list[Arrays]) -> tuple[float, float]:
