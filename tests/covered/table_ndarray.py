@@ -11,7 +11,7 @@ import numpy as np
 from covered.points import POSITIVE, SORTED, A, M, N, T, V, W
 from covered.rows import Kind, Row
 
-D, C, S_, I = Kind.DIFFERENTIABLE, Kind.CONSTANT, Kind.STRUCTURAL, Kind.IMPOSSIBLE  # noqa: E741
+D, C, S_, NONE = Kind.DIFFERENTIABLE, Kind.CONSTANT, Kind.STRUCTURAL, Kind.IMPOSSIBLE
 OF_INTEGERS = "Of integers."
 OTHER = np.array([0.75, 1.75, -1.5])
 
@@ -78,7 +78,7 @@ def _operators() -> Iterator[Row]:
         yield Row(f"numpy.ndarray.__{name}__", C, lambda x, f=f: f(x.argsort(), 2), V, note=OF_INTEGERS)
         yield Row(f"numpy.ndarray.__r{name}__", C, lambda x, f=f: f(5, x.argsort()), V, note=OF_INTEGERS)
         yield Row(f"numpy.ndarray.__i{name}__", C, lambda x, f=inplace: f(x.argsort(), [2, 0, 1]), V, note=OF_INTEGERS)
-        yield Row(f"numpy.ndarray.__{name}__", I, lambda x, f=f: f(x, 2), V, "floats", note="They have no bits.")
+        yield Row(f"numpy.ndarray.__{name}__", NONE, lambda x, f=f: f(x, 2), V, "floats", note="They have no bits.")
 
 
 OPERATED = [
@@ -95,7 +95,7 @@ OPERATED = [
     Row("numpy.ndarray.__getitem__", D, lambda x: x[::-1, [0, 2]], M),
     Row("numpy.ndarray.__getitem__", D, lambda x: x[x > 0], M, "a mask that depends on it", analytic=False),
     Row("numpy.ndarray.__setitem__", D, changed(lambda y, x: _set(y, 0, x[1])), M),
-    Row("numpy.ndarray.__delitem__", I, _delete, M, note="An array keeps its shape, in NumPy too."),
+    Row("numpy.ndarray.__delitem__", NONE, _delete, M, note="An array keeps its shape, in NumPy too."),
     Row("numpy.ndarray.__contains__", C, lambda x: 0.75 in x, V, note="The answer is guarded."),
     Row("numpy.ndarray.__contains__", C, lambda x: x[1] in OTHER, OTHER, "value"),
     Row("numpy.ndarray.__contains__", C, lambda x: x[1] in x, M, "a row of it"),
