@@ -198,18 +198,16 @@ class Tape:
     def _named(self) -> tuple[dict[int, str], tuple[str, ...]]:
         """The names of its inputs by node, as far as they are known, and of its outputs in order."""
         if self._names is None:
-            inputs = self._input_labels()
-            known = dict(zip(self._inputs, inputs, strict=True)) if len(inputs) == len(self._inputs) else {}
-            self._names = known, self._output_labels()
+            self._names = dict(zip(self._inputs, self._input_labels(), strict=False)), self._output_labels()
         return self._names
 
     def _input_labels(self) -> list[str]:
         parent = self._parent
         if parent is None:
-            takes, arguments = self._takes, self._argument_names() or ()
-            return (
-                leaf_names(arguments, takes) if len(arguments) == len(self._inputs if takes is None else takes) else []
-            )
+            arguments = self._argument_names() or ()
+            if self._takes is None:
+                return list(arguments)
+            return leaf_names(arguments, self._takes) if len(arguments) == len(self._takes) else []
         if self.kind == "adjoint":
             ends, labels = parent._outputs, parent._paths("seed")
         else:

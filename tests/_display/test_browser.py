@@ -326,6 +326,9 @@ def test_branches(show: Show) -> None:
     page = show(hoad.record(branching, 2.0))
     page.click_row("@2")
     assert "The function branched on this: it was True at" in page.text("#details")
+    page = show(hoad.gradient(hoad.record(branching, 2.0)))
+    page.click_row("@2")
+    assert "adjoint" not in page.text("#details"), "a boolean has none"
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -448,6 +451,9 @@ def test_three_tapes_stand_beside_each_other(show: Show) -> None:
     page = show(hoad.gradient(hoad.gradient(hoad.record(by_hand, 2.0, 3.0)), seed="symbolic"))
     assert page.run("const t = document.getElementById('tables'); return t.scrollWidth <= t.clientWidth")
     assert len({round(tape.rect["y"]) for tape in page.all(".tape")}) == 1
+    long = show(hoad.gradient(hoad.gradient(hoad.record(chain, 0.5)), seed="symbolic"))
+    for number, heading in enumerate(long.all(".tape h2"), 1):
+        assert heading.text.startswith(f"Tape {number} (") and heading.rect["height"] > 20
     assert page.run("return document.documentElement.scrollWidth") <= 1280
 
 

@@ -96,6 +96,19 @@ def test_damaged_names_are_refused(names: Any) -> None:
         make(data | {"names": names}, extra)
 
 
+def test_programs_of_jitted_functions() -> None:
+    """Arguments are inputs by name; what else it reads, by number."""
+    scale = np.ones(2)
+
+    @hoad.jit
+    def scaled(x: Any, theta: Any, n: int = 2) -> Any:
+        return {"y": x * theta["a"] ** n * scale}
+
+    program = scaled.program(1.0, {"a": 2.0}, n=3)
+    assert program[0].input_names[:2] == ("x", "theta['a']") and program[0].output_names == ("output['y']",)
+    assert set(program[0].input_names[2:]) <= {None}
+
+
 def test_symbols_and_programs_that_are_called() -> None:
     x, y = hoad.symbols("x y")
     assert named((x * np.sin(y)).to_program(y, x)) == [(("y", "x"), ("output",))]

@@ -47,7 +47,8 @@ function showNode(panel, item) {
     item: entry.node, text: (entry.node === null ? `${entry.text}, a constant` : model.equationOrOperation(entry.node)) + within(entry.tape),
   })));
   const differentiated = model.tapes.slice(model.tapeOf(item) + 1).some(({ kind }) => kind === "adjoint");
-  if (differentiated && !model.parts(item).length && !whole.length) panel.append(make("p", "quiet", withoutAdjoint()));
+  const isFloat = !/\b(bool|u?int\d+)$/.test(model.data.d[item]); // of others there is no derivative
+  if (differentiated && isFloat && !model.parts(item).length && !whole.length) panel.append(make("p", "quiet", withoutAdjoint()));
   showList(panel, "contribution", "Contributions to its adjoint", [...model.parts(item)].filter((j) => model.part(j) !== 0 && model.kind(j) === "adjoint")
     .map((j) => ({ item: j, text: model.equationOrOperation(j) + within(model.tapeOf(j)) })));
   showList(panel, "target", tape.kind === "tangent" ? "Tangent of" : "Adjoint of", plain(model.targets(item)));
