@@ -161,8 +161,8 @@ class Expression(Operators):
         >>> print((x * y + x * y).to_program(y, x))
         Tape 1 (primal): 4 nodes, inputs @1, @2, output @4
           node          value
-          @1 = x        ?      input
-          @2 = y        ?      input
+          @1 = y        ?      input
+          @2 = x        ?      input
           @3 = @2 * @1  ?
           @4 = @3 + @3  ?      output
         """
