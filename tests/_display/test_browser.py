@@ -375,7 +375,7 @@ def test_contrast(scheme: str, show: Show) -> None:
         return float(linear @ [0.2126, 0.7152, 0.0722])
 
     pairs = [("text", ground) for ground in ("back", "panel", "hover", "chosen", "box", "input", "output")]
-    pairs += [("quiet", "panel"), ("quiet", "back"), ("panel", "focus")]
+    pairs += [("quiet", "panel"), ("quiet", "back"), ("panel", "focus"), ("user", "frame"), ("quiet", "frame")]
     for name in ("operand", "user", "adjoint", "contribution", "target"):
         pairs += [(name, f"{name}-back"), ("text", f"{name}-back"), ("quiet", f"{name}-back")]
     low = {}
