@@ -156,17 +156,17 @@ def directive(value):
     return "autofunction" if callable(value) else "autodata"
 
 
-def topic_of(module):
-    """The file of the topic that a module belongs to."""
+def place_of(module):
+    """The file of the topic that a module belongs to, and its place there."""
     found = [
-        (len(beginning), file)
+        (len(beginning), file, k)
         for file, *_, modules in TOPICS
-        for beginning in modules.split()
+        for k, beginning in enumerate(modules.split())
         if f"{module}.".startswith(f"{beginning}.")
     ]
     if not found:
         raise ValueError(f"no topic of the reference has the module {module}: add it to TOPICS in {__file__}")
-    return max(found)[1]
+    return max(found)[1:]
 
 
 def write(name, text):
@@ -179,11 +179,12 @@ def write(name, text):
 def write_pages(app, config):
     """Write the pages that are new or have changed, and remove those of names that are gone."""
     PLACE.mkdir(exist_ok=True)
-    names = {file: [] for file, *_ in TOPICS}
+    listed = {file: [] for file, *_ in TOPICS}  # functions before the classes that they return
     of_scipy = [(name, x) for name, x in public_names(hoad.scipy) if not x.__module__.startswith("scipy")]
     written = set()
     for name, value in [*public_names(hoad), *of_scipy]:
-        names[topic_of(getattr(value, "__module__", hoad.__name__))].append(name)
+        file, place = place_of(getattr(value, "__module__", hoad.__name__))
+        listed[file].append((inspect.isclass(value), place, name))
         text = PAGE.format(title=name, line="=" * len(name), directive=directive(value), name=name)
         written.add(write(f"{name}.rst", text))
     rows = ["| topic | what is in it |", "|---|---|"]
@@ -192,8 +193,8 @@ def write_pages(app, config):
         page = {
             "title": title,
             "line": "=" * len(title),
-            "about": f"{about} In use: {links}.",
-            "names": "\n".join(f"   {name}" for name in names[file]),
+            "about": f"{about} Examples: {links}.",
+            "names": "\n".join(f"   {name}" for *_, name in sorted(listed[file])),
         }
         written.add(write(f"topic-{file}.rst", TOPIC.format(**page)))
         rows.append(f"| [{title}](generated/topic-{file}.rst) | {about} |")

@@ -148,7 +148,10 @@ CLAIMS: dict[str, dict[str, str]] = {
         "assert jax.grad(jax.grad(jax.grad(f)))(2.0) == 6 == jax.jvp(f, (1.0,), (2.0,))[1]",
         "torch": TORCH_RULE.format("one = torch.ones(())\ntorch.func.jvp(Square.apply, (one,), (one,))"),
     },
-    "Derivative of a root that a solver finds": {
+    "Derivative of what a solver finds": {
+        "autograd": "from autograd.misc.fixed_points import fixed_point\n"
+        "root = lambda a: fixed_point(lambda a: lambda x: 0.5 * (x + a / x), a, 1.0, lambda x, y: abs(x - y), 1e-12)\n"
+        "assert abs(autograd.grad(root)(4.0) - 0.25) < 1e-6",
         "jax": "solve = lambda g, x: jax.lax.fori_loop(0, 50, lambda i, x: x - g(x) / (3 * x * x), x)\n"
         "cube = lambda a: jax.lax.custom_root(lambda x: x**3 - a, 1.0, solve, lambda g, y: y / g(1.0))\n"
         "assert abs(jax.grad(cube)(8.0) - 1 / 12) < 1e-6",

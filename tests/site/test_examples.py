@@ -20,7 +20,7 @@ def test_cheat_sheet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     blocks = re.findall(
         r"^```python\n(.*?)^```$", (DOCS / "cheat-sheet.md").read_text(), flags=re.MULTILINE | re.DOTALL
     )
-    assert len(blocks) >= 10 and max(len(line) for block in blocks for line in block.splitlines()) <= 56
+    assert len(blocks) >= 10 and max(len(line) for block in blocks for line in block.splitlines()) <= 48
     names: dict[str, object] = {"__name__": "page"}
     for block in blocks:
         exec(block, names)
