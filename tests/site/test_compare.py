@@ -17,7 +17,7 @@ LIBRARIES = ["hoad", "autograd", "jax", "torch", "casadi"]
 LINK = re.compile(r"\[(.+?)\]\((\S+?)\)")
 PLACES = (
     *("https://github.com/HIPS/autograd", "https://github.com/jax-ml/jax/", "https://docs.jax.dev/en/latest/"),
-    *("https://docs.pytorch.org/docs/stable/", "https://web.casadi.org/docs/"),
+    *("https://docs.pytorch.org/docs/", "https://web.casadi.org/docs/"),
 )
 
 
