@@ -21,6 +21,7 @@ extensions = [
     "myst_nb",
     "numpydoc",
     "reference",
+    "stability",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx_copybutton",
