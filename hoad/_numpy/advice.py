@@ -48,8 +48,8 @@ BY_VECTORS = (
     "number x times A"
 )
 BY_ENTRIES = (
-    "A matrix of SciPy's holds plain numbers. For A @ u write y = np.zeros(m, like=x), then "
-    "np.add.at(y, rows, values * u[columns])"
+    "Write y = np.zeros(m, like=x), then np.add.at(y, rows, values * u[columns]), for A @ u: a matrix of SciPy's holds "
+    "plain numbers"
 )
 ITERATIVE = (
     "Use hoad.scipy.sparse.linalg.spsolve(A, b); or let it solve for plain numbers, and hoad.implicit.linear_solve "

@@ -105,7 +105,7 @@ def _hidden_refusal(failure: BaseException) -> str:
     *_, (frame, _) = traceback.walk_tb(failure.__traceback__)
     where, user, _ = raised_at(failure)
     if os.path.join("json", "encoder.py") in frame.f_code.co_filename and is_traced(frame.f_locals.get("o")):
-        return f"Give json hoad.value(x) ({where}): text of a traced value would cut it off from the derivative."
+        return f"Give json hoad.value(x) ({where}): it takes no traced values."
     said = REFUSALS.last if frame is user and f" ({where}): " in REFUSALS.last else ""
     return said if dis.opname[frame.f_code.co_code[frame.f_lasti]] != "RAISE_VARARGS" else ""
 
