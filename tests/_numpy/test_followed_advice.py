@@ -284,3 +284,15 @@ def test_matrices_of_two_kinds_are_mapped_by_both_triangles() -> None:
         return np.sum(np.linalg.cholesky(np.tril(a) + np.tril(a, -1).T))
 
     np.testing.assert_allclose(hoad.vmap(hoad.grad(f))(stack), [hoad.grad(f)(A), hoad.grad(f)(np.tril(A))], rtol=1e-13)
+
+
+def test_a_carry_of_another_shape_is_broadcast_first() -> None:
+    def f(x: Any, init: Any) -> Any:
+        return np.sum(hoad.scan(lambda c, k: (c * x + np.sin(k), None), init, np.arange(3.0))[0])
+
+    with pytest.raises(
+        hoad.ShapeError, match=r"\(test_followed_advice\.py:\d+\).*np\.broadcast_to\(init, np\.shape\(x\)\)"
+    ):
+        hoad.grad(f)(X, 1.0)
+    found = hoad.grad(lambda x: f(x, np.broadcast_to(1.0, np.shape(x))))(X)
+    np.testing.assert_allclose(found, 3 * X**2 + np.sin(1.0), rtol=1e-14)
