@@ -475,9 +475,9 @@ def as_recorded(a: Any, conjugated: bool = True) -> Any:
     if is_symmetric(a, conjugated):
         return a
     raise GuardError(
-        "this program was recorded with a matrix that is symmetric (or Hermitian), and here it is not: cholesky, eigh "
-        "and the like read one of its triangles. Record it with a matrix like this one, or give both triangles, as "
-        "np.tril(a) + np.tril(a, -1).T, or with .conj().T of a complex one."
+        "Give both triangles, as np.tril(a) + np.tril(a, -1).T, with .conj().T of a complex one, or record it with a "
+        "matrix like this one: this program was recorded with a matrix that is symmetric (or Hermitian), and here it "
+        "is not. cholesky, eigh and the like read one of its triangles."
     )
 
 
