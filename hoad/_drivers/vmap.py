@@ -275,8 +275,13 @@ def _merged(groups: list[_Group]) -> list[Any]:
 
 
 def _first(rows: Any) -> Any:
-    """The first input, or what stands for one where there is none."""
-    return rows[0] if rows.shape[0] else np.ones(rows.shape[1:], rows.dtype)[()]
+    """The first input, or what stands for one where there is none: ones, and matrices that are positive definite."""
+    if rows.shape[0]:
+        return rows[0]
+    made = np.ones(rows.shape[1:], rows.dtype)
+    if made.ndim > 1:
+        made = made + np.eye(*made.shape[-2:], dtype=made.dtype)
+    return made[()]
 
 
 def _plain(x: Any, where: str | None) -> Any:

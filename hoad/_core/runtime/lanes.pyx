@@ -20,9 +20,11 @@ from hoad._core.base.blocks cimport give, required, take_zeroed
 from hoad._core.runtime.engine cimport GUARD_FAILED, GuardCheck, Lowered, Registers, no_memory
 from hoad._core.runtime.loops cimport addresses, raise_at_step, rows_of
 from hoad._core.kernels.native_call cimport NativeCall
-from hoad._core.ops.plan cimport FAILED_WITHIN
+from hoad._core.graph.primitive cimport K_GUFUNC, K_REDUCE
+from hoad._core.ops.plan cimport FAILED_WITHIN, Plan
+from hoad._core.runtime.step cimport ARRAY_STEP
 from hoad._core.runtime.workspace cimport ProgramPort, Space, Spaces, describe, put
-from hoad._core.graph.tape cimport AVAL_FLOAT, AbstractValue, aval_of, int32_t, int64_t
+from hoad._core.graph.tape cimport AVAL_FLOAT, OP_MATMUL, AbstractValue, aval_of, int32_t, int64_t
 
 cnp.import_array()
 
@@ -33,6 +35,7 @@ cdef enum:
     PRODUCTS = 1 << 26          # the same, where a matrix is read once for all lanes of a chunk
     MOST_BLOCKS = 64
     BETWEEN_SIGNALS = 8         # chunks between two looks for an interruption
+    PRODUCTS_AT_ONCE = 8        # of a product of matrices, in the time of an elementwise operation
     OFTEN = 1 << 28             # numbers that native runs of a chunk may go through
 
 
@@ -65,6 +68,7 @@ cdef class Map(NativeCall):
     cdef int32_t width                  # lanes of a chunk
     cdef int64_t chunks, chunks_a_block
     cdef readonly int64_t blocks
+    cdef readonly int64_t operations    # about how many a run takes
     cdef Stream* streams                # inputs, then outputs
     cdef int32_t n_in, n_streams
 
@@ -75,6 +79,7 @@ cdef class Map(NativeCall):
         self.may_fail = program.may_fail()
         self.depth = program.native_depth() + 1
         self.numbers = length * program.numbers()
+        self.operations = length * operations_a_lane(program)
         cdef int64_t room = <int64_t>(PRODUCTS if program.has_products() else CACHE)
         self.width = <int32_t>min(max(room // max(1, program.bytes_per_lane), FEWEST_LANES), MOST_LANES,
                                   max(OFTEN // max(1, program.native_numbers()), 1))
@@ -262,6 +267,11 @@ cdef class Lanes:
         return self.form.blocks
 
     @property
+    def operations(self):
+        """About how many operations on numbers there are."""
+        return self.form.operations
+
+    @property
     def rows_a_block(self):
         """How many rows a block has, the last one aside."""
         return self.form.chunks_a_block * self.form.width
@@ -315,6 +325,28 @@ cdef class Lanes:
                     value = float(value) if aval.number == AVAL_FLOAT else value[()]
             found.append(value)
         return found
+
+
+cdef int64_t operations_a_lane(Lowered program) except -1:
+    """About how many operations on numbers a lane takes, by the time of elementwise ones."""
+    cdef int64_t total = 0, count
+    cdef int32_t i
+    cdef Plan plan
+    cdef AbstractValue x, p
+    for i in range(program.first_varying, program.n_steps):
+        count = 1
+        if program.steps[i].form == ARRAY_STEP:
+            plan = <Plan>program.array_steps[program.steps[i].a].plan
+            p, x = plan.signature.results[0], plan.signature.avals[0]
+            count = x.size if plan.kind == K_REDUCE else p.size
+            if plan.native is not None:
+                count = plan.native.numbers
+            elif plan.signature.primitive.op == OP_MATMUL:
+                count = count * plan.core_dims[2] // PRODUCTS_AT_ONCE
+            elif plan.kind == K_GUFUNC:
+                count = x.size * plan.core_dims[1]
+        total += max(count, 1)
+    return total
 
 
 cdef void as_doubles(char* truths, double* numbers, int32_t lanes) noexcept nogil:

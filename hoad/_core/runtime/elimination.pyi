@@ -1,0 +1,8 @@
+from typing import Final
+
+from hoad._core.graph.tape import AbstractValue
+from hoad._core.kernels.native_call import NativeCall
+
+MOST_ROWS: Final[int]
+
+def det_gradient(x: AbstractValue) -> NativeCall: ...
