@@ -737,17 +737,17 @@ LSTSQ = _declare_python(
 
 def _declare_transform(name: str, function: Callable[..., Any], infer: Callable[..., Any], *params: str) -> Primitive:
     made = _declare_python(name, function, infer, *params, costly=True, linear=True, linear_in=(0,))
-    made.batch = _along(made, "axes" if "axes" in params else "axis")
+    made.batch = _along(made, params.index("axis" if "axis" in params else "axes"))
     return made
 
 
-def _along(primitive: Primitive, which: str) -> Callable[..., Any]:
-    """The function of a primitive with lanes in front: the axes that it works along are one further."""
-    place = primitive.param_names.index(which)
+def _along(primitive: Primitive, place: int) -> Callable[..., Any]:
+    """The function of a primitive with lanes in front: the axes that it works along, a parameter, are one further."""
 
     def batch(params: Params, x: Any) -> Any:
-        axes = tuple([d + 1 for d in params[place]]) if which == "axes" else params[place] + 1
-        return primitive.function((*params[:place], axes, *params[place + 1 :]), x)
+        axis = params[place]
+        further = tuple([d + 1 for d in axis]) if isinstance(axis, tuple) else axis + 1
+        return primitive.function((*params[:place], further, *params[place + 1 :]), x)
 
     return batch
 
@@ -836,7 +836,7 @@ ARGSORT = _declare_places(
     "argsort", lambda params, x: np.argsort(x, params[0], kind="stable"), lambda params, x: x.shape, "axis"
 )
 ARGPARTITION = _declare_places("argpartition", _argpartition, lambda params, x: x.shape, "axis", "kth")
-ARGSORT.batch, ARGPARTITION.batch = _along(ARGSORT, "axis"), _along(ARGPARTITION, "axis")
+ARGSORT.batch, ARGPARTITION.batch = _along(ARGSORT, 0), _along(ARGPARTITION, 0)
 ARGMAX = _declare_place("argmax", np.argmax)
 ARGMIN = _declare_place("argmin", np.argmin)
 SEARCHSORTED = _declare_places(

@@ -27,7 +27,7 @@ cdef enum:
 MOST_ROWS = MOST
 
 cdef double NAN = float("nan")
-# Beyond these, rows and columns are multiplied by powers of 2, which do not round, so that no quotient leaves the range.
+# Beyond these, rows and columns are multiplied by powers of 2, which do not round: no quotient leaves the range.
 cdef double SMALL = 1e-40, LARGE = 1e40
 # The product of pivots has its exponent put apart where one of the factors is beyond these.
 cdef double LESS = 1e-100, MORE = 1e100
@@ -69,7 +69,7 @@ cdef double largest(const number* a, int n, int first, int* row, int* column) no
 
 
 cdef int balance(number* a, int n, int* rows, int* columns) noexcept nogil:
-    """Bring the largest entry of each row and column near 1, if there is one far from it; gives the sum of exponents."""
+    """Bring the largest entry of each row and column near 1, if one is far from it; gives the sum of exponents."""
     cdef double[2 * MOST] sizes
     cdef double entry
     cdef bint is_far = False

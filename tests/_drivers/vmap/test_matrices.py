@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import hoad
+from hoad._core.runtime.lanes import Map
 
 RNG = np.random.default_rng(23)
 LANES = (0, 1, 7, 128, 131, 300)  # around chunks of 128, and fewer than are done item by item
@@ -169,3 +170,18 @@ def test_gradients_of_determinants_stay_in_their_lanes() -> None:
     assert not found[3].any() and not found[5].any() and np.isnan(found[70]).all()
     np.testing.assert_allclose(np.sum(found[9] * a[9], axis=1), 0.0, atol=1e-14)
     assert np.isfinite(np.delete(found, 70, axis=0)).all()
+
+
+def test_threads_are_asked_for_by_the_work_of_operations() -> None:
+    """A product with a matrix is one step, of many operations."""
+
+    def operations(f: Callable[[Any], Any], shape: tuple[int, ...]) -> int:
+        program = hoad.record(f, RNG.normal(size=shape))
+        return Map(program._lowered([True]), "x", "y", 1000).operations
+
+    m = RNG.normal(size=(64, 64))
+    assert operations(lambda x: m @ x, (64,)) == 1000 * 64 * 64 // 8
+    assert operations(lambda x: x @ x, (8, 8)) == 1000 * 8 * 8 * 8 // 8
+    assert operations(np.linalg.inv, (8, 8)) == 1000 * 8 * 8 * 8
+    assert operations(lambda x: np.sin(x) * 2.0, (64,)) == 1000 * 2 * 64
+    assert operations(np.sum, (64,)) == 1000 * 64
