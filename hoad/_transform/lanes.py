@@ -26,9 +26,9 @@ def _threads_for(program: Lowered, run: Map | Lanes, threads: int | None) -> int
 
 
 def native_lanes(program: Lowered, takes: str, gives: str, length: int, threads: int | None) -> NativeCall | None:
-    """What computes the same without Python, where that needs no threads."""
+    """What computes the same without Python, unless threads add up over the rows."""
     made = Map(program, takes, gives, length)
-    return offered(program, made) if _threads_for(program, made, threads) <= 1 else None
+    return offered(program, made) if made.in_threads(_threads_for(program, made, threads)) else None
 
 
 def run_lanes(

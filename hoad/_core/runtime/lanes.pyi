@@ -11,6 +11,7 @@ class Map(NativeCall):
     blocks: int
     operations: int
     def __new__(cls, program: Lowered, takes: str, gives: str, length: int, rows_a_block: int = 0) -> Self: ...
+    def in_threads(self, count: int) -> bool: ...
 
 @final
 class Lanes:

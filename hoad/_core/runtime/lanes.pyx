@@ -17,6 +17,7 @@ cimport cython
 cimport numpy as cnp
 
 from hoad._core.base.blocks cimport give, required, take_zeroed
+from hoad._core.base.threads cimport share
 from hoad._core.runtime.engine cimport GUARD_FAILED, GuardCheck, Lowered, Registers, no_memory
 from hoad._core.runtime.loops cimport addresses, raise_at_step, rows_of
 from hoad._core.kernels.native_call cimport NativeCall
@@ -52,6 +53,13 @@ cdef struct LaneRun:                # one run for some of the chunks
     char** data                 # of each stream: what is given, rows, or sums block by block
     int64_t chunk               # the next one
     int64_t block               # whose sums come first in `data`
+
+
+cdef struct Parts:                  # runs that threads share out
+    void* map
+    LaneRun runs[MOST_BLOCKS]
+    Space* spaces[MOST_BLOCKS]
+    int codes[MOST_BLOCKS]
 
 
 @cython.final
@@ -115,9 +123,44 @@ cdef class Map(NativeCall):
         stream.sums = (more + 15) & ~<int64_t>15
         return stream.sums + stream.port.nbytes if summed and self.blocks > 1 else more
 
+    def in_threads(self, int32_t count):
+        """Let a run use so many threads; whether it can, which sums over the rows do not allow."""
+        cdef int32_t k
+        for k in range(self.n_in, self.n_streams):
+            if self.streams[k].summed:
+                return count <= 1
+        self.worth = min(count, MOST_BLOCKS)
+        return True
+
     # ---- a run
 
     cdef int call(self, char** operands, char** results, int32_t threads) noexcept nogil:
+        return self.run_parts(operands, results, threads) if self.worth > 1 and threads > 1 else (
+            self.run_blocks(operands, results))
+
+    cdef int run_parts(self, char** operands, char** results, int32_t threads) noexcept nogil:
+        """Without sums, so that blocks do not wait for each other."""
+        cdef Parts parts
+        cdef int32_t k, part, count = 0
+        cdef int code = 0
+        parts.map = <void*>self
+        while count < self.worth:
+            parts.spaces[count] = self.spaces.enter()
+            if parts.spaces[count] == NULL:
+                code = no_memory()
+                break
+            parts.runs[count].data = <char**>parts.spaces[count].more
+            for k in range(self.n_streams):
+                parts.runs[count].data[k] = operands[k] if k < self.n_in else results[k - self.n_in]
+            count += 1
+        if not code:
+            share(run_part, &parts, count, threads, NULL, 0)
+        for part in range(count):
+            code = code if code else parts.codes[part]
+            self.spaces.leave(parts.spaces[part])
+        return FAILED_WITHIN if code == GUARD_FAILED else code
+
+    cdef int run_blocks(self, char** operands, char** results) noexcept nogil:
         cdef LaneRun run
         cdef int32_t k
         cdef int64_t block
@@ -325,6 +368,18 @@ cdef class Lanes:
                     value = float(value) if aval.number == AVAL_FLOAT else value[()]
             found.append(value)
         return found
+
+
+cdef void run_part(void* data, int64_t part, char* scratch) noexcept nogil:
+    """Some of the chunks."""
+    cdef Parts* parts = <Parts*>data
+    cdef LaneRun* run = &parts.runs[part]
+    cdef int64_t chunks = (<Map>parts.map).chunks, count = (<Map>parts.map).worth
+    run.block = 0
+    parts.codes[part] = (<Map>parts.map).begin(run, parts.spaces[part])
+    run.chunk = chunks * part // count
+    if not parts.codes[part]:
+        parts.codes[part] = (<Map>parts.map).advance(run, chunks * (part + 1) // count)
 
 
 cdef int64_t operations_a_lane(Lowered program) except -1:
