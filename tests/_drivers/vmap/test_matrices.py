@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
 import hoad
+from hoad._core.base.threads import assume_cores
 from hoad._core.runtime.lanes import Map
 
 RNG = np.random.default_rng(23)
@@ -185,3 +186,36 @@ def test_threads_are_asked_for_by_the_work_of_operations() -> None:
     assert operations(np.linalg.inv, (8, 8)) == 1000 * 8 * 8 * 8
     assert operations(lambda x: np.sin(x) * 2.0, (64,)) == 1000 * 2 * 64
     assert operations(np.sum, (64,)) == 1000 * 64
+
+
+@pytest.fixture
+def cores(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr("hoad._transform.lanes.most_threads", lambda: 4)
+    assume_cores(4)
+    yield
+    assume_cores(0)
+
+
+@pytest.mark.usefixtures("cores")
+@pytest.mark.parametrize("length", [1, 5, 129, 1000])
+@pytest.mark.parametrize("name", ["inverse", "product with a vector", "sum of columns"])
+def test_maps_in_a_program_use_threads(name: str, length: int) -> None:
+    f, x = MATRICES[name], RNG.normal(size=(length, 4, 4)) + 3.0 * np.eye(4)
+    program = hoad.record(lambda a: 2.0 * hoad.vmap(lambda b: f(b, b), threads=4)(a), x)
+    for threads in (1, 2, 4):
+        require_bits(program.evaluate(x, threads=threads), 2.0 * one_by_one(lambda b: f(b, b), x))
+
+
+@pytest.mark.usefixtures("cores")
+def test_maps_in_threads_say_what_fails() -> None:
+    x = np.repeat(np.eye(3)[None], 1000, axis=0)
+    singular, other = x.copy(), x.copy()
+    singular[700], other[700] = 0.0, -np.eye(3)
+    inverses = hoad.jit(lambda a: 2.0 * hoad.vmap(np.linalg.inv, threads=4)(a))
+    inverses(x)
+    with pytest.raises(np.linalg.LinAlgError):
+        inverses(singular)
+    branching = hoad.record(lambda a: hoad.vmap(lambda b: b @ b if b[0, 0] > 0.0 else b, threads=4)(a), x)
+    require_bits(branching.evaluate(x), x)
+    with pytest.raises(hoad.errors.GuardError):
+        branching.evaluate(other)
