@@ -115,7 +115,6 @@ REPLAY = [
     "ops.cumsum",
     "ops.eager",
     "ops.plan",
-    "runtime.elimination",
     "runtime.engine",
     "runtime.executable",
     "runtime.fused_loop",

@@ -10,7 +10,7 @@ Reference
 Stewart, G. W. (1998). On the adjugate matrix. Linear Algebra and its Applications 283: 151-164.
 """
 
-import numpy as np
+import math
 
 from libc.math cimport fabs, frexp, isfinite, ldexp
 from libc.stdint cimport int32_t, int64_t
@@ -196,6 +196,7 @@ cdef inline double power_of_2(int exponent) noexcept nogil:
 
 
 @cython.final
+@cython.auto_pickle(False)
 cdef class DetGradient(NativeCall):
     """The cofactors of each matrix of a stack, in double precision."""
 
@@ -228,7 +229,7 @@ def det_gradient(AbstractValue x):
     made.n = x.shape[x.ndim - 1]
     if made.n > MOST:
         raise ValueError(f"cofactors of {made.n} rows are not found by elimination")
-    made.stack = int(np.prod(x.shape[:x.ndim - 2], dtype=np.int64))
+    made.stack = math.prod(x.shape[:x.ndim - 2])
     made.is_complex, made.is_single = x.is_complex, x.dtype.char in "fF"
     made.numbers = x.size * made.n
     return made

@@ -281,6 +281,7 @@ cdef class Map(NativeCall):
 
 
 @cython.final
+@cython.auto_pickle(False)
 cdef class Lanes:
     """One run of a program for all rows. `run` does a range of blocks, also in several threads at a time.
 
