@@ -60,6 +60,7 @@ EXTENSIONS = [
     "runtime.scalar_bytecode",
     "runtime.engine",
     "runtime.spectral",
+    "runtime.elimination",
     "runtime.workspace",
     "runtime.executable",
     "runtime.loops",
