@@ -84,7 +84,7 @@ def check_wheel(python: str, wheel: Path, sdist: Path, tree: Path, work: Path, e
     tester = new_environment(python, work / "test-env")
     needs = [f"{wheel}[test]"] if everything else [str(wheel), *QUICK_NEEDS]
     run(tester, "-m", "pip", "install", "-q", *needs)
-    run("env", "PYTHONPATH=tests", tester, "-B", "-m", "quality.check_dist", sdist, wheel, where=tree)
+    run("env", "PYTHONPATH=tests", tester, "-B", "-m", "quality.check_dist", sdist, wheel)
     test(tester, tree, () if everything else QUICK)
 
 
