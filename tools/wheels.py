@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PYTHONS = ("python3.10", "python3.11", "python3.12", "python3.13", "python3.14")
 
 # What would differ between systems, processors and versions: the compiled modules, values to the bit, what recording
-# and jit look at of the interpreter, and what is installed. They need nothing that has no wheels on some system.
+# and jit look at of the interpreter, and what is installed. They need the extra quick-test.
 QUICK = (
     "tests/quality/test_installation.py",
     "tests/quality/test_public_names.py",
@@ -36,7 +36,6 @@ QUICK = (
     "tests/check",
     "tests/model",
 )
-QUICK_NEEDS = ("hypothesis", "mpmath", "pytest>=8.2", "pytest-xdist", "scipy>=1.13")
 
 
 def run(*command: str | Path, where: Path = ROOT) -> None:
@@ -82,8 +81,7 @@ def build_wheel(python: str, tree: Path, work: Path) -> Path:
 def check_wheel(python: str, wheel: Path, sdist: Path, tree: Path, work: Path, everything: bool) -> None:
     """Install a wheel in a new environment, look at what it holds, and run tests from the tree of the sdist."""
     tester = new_environment(python, work / "test-env")
-    needs = [f"{wheel}[test]"] if everything else [str(wheel), *QUICK_NEEDS]
-    run(tester, "-m", "pip", "install", "-q", *needs)
+    run(tester, "-m", "pip", "install", "-q", f"{wheel}[{'test' if everything else 'quick-test'}]")
     run("env", "PYTHONPATH=tests", tester, "-B", "-m", "quality.check_dist", sdist, wheel)
     test(tester, tree, () if everything else QUICK)
 
