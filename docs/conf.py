@@ -26,6 +26,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx_copybutton",
     "sphinx_design",
+    "thumbnails",
 ]
 exclude_patterns = ["_ext", "_static"]
 html_theme = "furo"
