@@ -73,7 +73,7 @@ def test_list() -> None:
         (("demo", "--set", "Misra1a,xyz"), "no data set is called 'xyz'"),
         (("demo", "--set", "Rat42", "--plot", "fits.dat"), "hoad demo: no picture was drawn: "),
         (("demo", "--start", "3"), "invalid choice: '3'"),
-        (("dmeo",), "invalid choice: 'dmeo'"),
+        (("dmeo",), "there is no command 'dmeo'. Did you mean 'demo'?"),
     ],
 )
 def test_what_cannot_be_understood(arguments: tuple[str, ...], message: str) -> None:
