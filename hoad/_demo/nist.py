@@ -59,7 +59,7 @@ def certified(name: str) -> Certified:
 
 
 def agreeing_digits(value: ArrayLike, reference: ArrayLike, most: float = 11) -> Array:
-    """Return the log relative error (McCullough, Am. Stat. 52, 1998): how many digits agree, from 0, or nan, to `most`."""
+    """Return the log relative error: how many digits agree, from 0, or nan, to `most` (McCullough, Am. Stat. 52)."""
     relative = np.abs(np.asarray(value) - np.asarray(reference)) / np.abs(reference)
     return np.asarray(-np.log10(np.clip(np.nan_to_num(relative, nan=1.0), 10.0**-most, 1.0)) + 0.0)
 

@@ -23,7 +23,7 @@ KINDS = {1: "gradient", 2: "Hessian", 3: "third derivatives"}
 HEADING = f"[bold cyan]hoad {hoad.__version__}[/]  exact derivatives of NumPy programs"
 OPENING = f"""{HEADING}
 
-NIST certifies these nonlinear regressions to eleven digits, rounded: 10.3 to 11 mean that all are right. SciPy's trust \
+NIST certifies these nonlinear regressions to 11 digits, rounded: 10.3 to 11 mean that all are right. SciPy's trust \
 region and then Newton's method fit each model with exact derivatives; the certified values are read afterwards. \
 Derivatives of half the residual sum of squares (RSS) stand beside central differences at the second start."""
 

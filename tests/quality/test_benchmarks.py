@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
-HELPERS = {"__main__", "adopted", "beside", "build_install", "child", "harness", "plot", "real_code", "run"}
+HELPERS = {"__main__", "adopted", "beside", "build_install", "child", "harness", "plot", "real_code", "run", "summary"}
 NAMES = sorted(path.stem for path in BENCHMARKS.glob("*.py") if path.stem not in HELPERS)
 TABLES = (
     "all_derivatives",
