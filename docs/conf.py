@@ -21,10 +21,12 @@ extensions = [
     "myst_nb",
     "numpydoc",
     "reference",
+    "stability",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx_copybutton",
     "sphinx_design",
+    "thumbnails",
 ]
 exclude_patterns = ["_ext", "_static"]
 html_theme = "furo"

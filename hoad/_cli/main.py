@@ -9,6 +9,8 @@ import sys
 from collections.abc import Sequence
 
 import hoad
+from hoad._cli.completion import commands_of
+from hoad._cli.target import UsageError, check_number_of_points, close_name
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -26,6 +28,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     parser = _parser()
     given = _joined(sys.argv[1:] if arguments is None else arguments)
+    commands = commands_of(parser)
+    if given and given[0][:1] != "-" and given[0] not in commands:
+        parser.exit(
+            2, f"hoad: there is no command {given[0]!r}.{close_name(given[0], list(commands))} See hoad --help.\n"
+        )
     unknown: list[str] = []
     if given[:1] == ["bench"]:  # its options are those of the benchmarks, which this parser does not know
         options = argparse.Namespace(command="bench", arguments=given[1:])
@@ -33,7 +40,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options, unknown = parser.parse_known_args(given)
     if unknown:
         name = f"hoad {options.command}" if options.command else "hoad"
-        parser.exit(2, f"{name}: there is no {' '.join(unknown)}. See {name} --help.\n")
+        known = [
+            option for action in commands.get(options.command, parser)._actions for option in action.option_strings
+        ]
+        close = close_name(unknown[0], known)
+        parser.exit(2, f"{name}: there is no {' '.join(unknown)}.{close} See {name} --help.\n")
     if options.command is None:
         parser.print_help()
         return 2
@@ -70,7 +81,21 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser(
         "bench", help="measure hoad beside its peers (in a clone; the benchmarks are no part of an installation)"
     )
+    about = "write a script with which a shell completes commands and options"
+    completion = commands.add_parser(
+        "completion", help=about, description=f"W{about[1:]}.", epilog=COMPLETION_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    completion.add_argument("shell", choices=["bash", "zsh", "fish"])
+    completion.set_defaults(parser=parser)
     return parser
+
+
+COMPLETION_EXAMPLES = """\
+examples:
+  eval "$(hoad completion bash)"                       in ~/.bashrc
+  eval "$(hoad completion zsh)"                        in ~/.zshrc
+  hoad completion fish > ~/.config/fish/completions/hoad.fish"""
 
 
 def _add_command(
@@ -89,9 +114,9 @@ def _add_command(
         "function", metavar="MODULE:FUNCTION", help="the function; the current directory is searched first"
     )
     command.add_argument(
-        "--at", action="append", required=True, metavar="X",
+        "--at", action="append", default=[], metavar="X",
         help="the point: 1.5, or 1.0,2.0 for an array ('1.0,' for one of length 1), or '[[1,2],[3,4]]'; once for each "
-        "argument of the function",
+        "argument of the function, in their order",
     )  # fmt: skip
     return command
 
@@ -200,10 +225,10 @@ def _joined(arguments: Sequence[str]) -> list[str]:
 
 def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     """Run a command. Its module is imported when it is asked for: what the demo needs is no part of `import hoad`."""
-    from hoad._cli.target import UsageError
-
     command = importlib.import_module(f"hoad._cli.{options.command}")
     try:
+        if "at" in options:
+            check_number_of_points(options.command, options.function, len(options.at))
         status: int = command.run(options, sys.stdout, sys.stderr)
     except UsageError as error:
         parser.exit(2, f"hoad {options.command}: {error}\n")

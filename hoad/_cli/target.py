@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import difflib
 import importlib
+import inspect
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -13,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from hoad.errors import told
+from hoad.errors import count, told
 
 
 class UsageError(ValueError):
@@ -49,7 +50,7 @@ def find_function(target: str) -> Callable[..., Any]:
         missing = error.name or ""
         if module_name != missing and not module_name.startswith(f"{missing}."):
             raise UsageError(f"module {module_name!r} needs {missing!r}, which is not installed.") from error
-        close = _close(module_name, [path.stem for path in Path(here).glob("*.py")])
+        close = close_name(module_name, [path.stem for path in Path(here).glob("*.py")])
         raise UsageError(f"there is no module {module_name!r} in {here} or among those installed.{close}") from error
     except (Exception, SystemExit) as error:
         raise UsageError(f"module {module_name!r} cannot be imported: {told(error)}") from error
@@ -61,16 +62,44 @@ def find_function(target: str) -> Callable[..., Any]:
         except AttributeError as error:
             owner = ".".join(path) or f"module {module_name!r}"
             names = [key for key in dir(function) if not key.startswith("_") and callable(getattr(function, key, None))]
-            raise UsageError(f"{owner} has no function {part!r}.{_close(part, names)}") from error
+            raise UsageError(f"{owner} has no function {part!r}.{close_name(part, names)}") from error
         path.append(part)
     if not callable(function):
         raise UsageError(f"{target} is {type(function).__name__}, not a function.")
     return function  # type: ignore[no-any-return]
 
 
-def _close(name: str, names: Sequence[str]) -> str:
+def close_name(name: str, names: Sequence[str]) -> str:
+    """A sentence that asks whether the closest of some names was meant, or nothing."""
     found = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     return f" Did you mean {found[0]!r}?" if found else ""
+
+
+def check_number_of_points(command: str, target: str, given: int) -> None:
+    """Raise unless a function can be called with so many points.
+
+    Raises
+    ------
+    UsageError
+        If it cannot; the message has a command that could.
+    """
+    try:
+        parameters = list(inspect.signature(find_function(target)).parameters.values())
+        unbounded = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+    except (TypeError, ValueError):  # a function in C need not say what it takes
+        parameters, unbounded = [], True
+    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    needed = [p.name for p in positional if p.default is p.empty]
+    if max(1, len(needed)) <= given and (unbounded or given <= len(positional)):
+        return
+    names = needed or [p.name for p in positional[:1]] or ["x"] * unbounded
+    if not names:
+        raise UsageError(f"{target} takes no argument, so there is no point to give.")
+    raise UsageError(
+        f"{target} takes {count(len(names), 'argument')} ({', '.join(names)}), but {count(given, 'point')} "
+        f"{'was' if given == 1 else 'were'} given. Give --at once for each argument, in their order: "
+        f"hoad {command} {target} {' '.join(f'--at {name.upper()}' for name in names)}."
+    )
 
 
 def read_point(text: str) -> Any:

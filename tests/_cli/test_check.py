@@ -64,6 +64,9 @@ def pole(x):
 def pair(x):
     return loss(x), loss_gradient(x)
 
+def nothing():
+    return 1.0
+
 class Model:
     def fit(self, x):
         return np.sum(x**2)
@@ -161,11 +164,19 @@ def test_failed(arguments: list[str], said: str, capsys: pytest.CaptureFixture[s
         (["model:loss", "--at", "nan,1"], "Write a finite number"),
         (["model:loss", "--at", "1e400"], "Write a finite number"),
         (["model:loss", "--at", "1,2", "--along", "0,0"], "v is zero"),
-        (["model:loss", "--at", "1,2", "--grad", "model:loss_gradient"], "there is no --grad model:loss_gradient. See"),
+        (["model:loss", "--at", "1,2", "--grad", "model:loss_gradient"], "Did you mean '--gradient'? See hoad check"),
         (["model:responses", "--at", "1,2", "--hessian", "model:jacobian"], "needs a scalar function"),
         (["model:loss", "--at", "1,2", "--gradient", "model:los_gradient"], "Did you mean 'loss_gradient'?"),
         (["model:product", "--at", "1", "--at", "2", "--hessian", "model:loss"], "give one --at"),
-        (["model:loss"], "--at"),
+        (
+            ["model:loss"],
+            "0 points were given. Give --at once for each argument, in their order: hoad check model:loss --at X.",
+        ),
+        (["model:product", "--at", "1"], "takes 2 arguments (x, y), but 1 point was given"),
+        (["model:product", "--at", "1"], "hoad check model:product --at X --at Y."),
+        (["model:loss", "--at", "1,2", "--at", "3"], "takes 1 argument (x), but 2 points were given"),
+        (["model:nothing", "--at", "1"], "takes no argument, so there is no point to give"),
+        (["numpy:hypot"], "--at"),
         (["model:loss", "--at", "1", "--order", "two"], "invalid int value"),
         (["model:loss", "--at", "1,2", "--order", "99"], "order from 0 to 20"),
         (["model:loss", "--at", "1,2", "--modes", "--order", "-1"], "check.modes takes an order from 0 to 20"),
@@ -201,6 +212,13 @@ def test_picture_without_matplotlib(monkeypatch: pytest.MonkeyPatch, capsys: pyt
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     assert status("check", "model:loss", "--at", "1,2", "--plot", "x.svg") == 2
     assert 'pip install "hoad[plot]"' in capsys.readouterr().err
+
+
+def test_unknown_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    assert status("chek", "model:loss") == 2
+    assert "there is no command 'chek'. Did you mean 'check'?" in capsys.readouterr().err
+    assert status("--versoin") == 2
+    assert "Did you mean '--version'?" in capsys.readouterr().err
 
 
 def test_points() -> None:

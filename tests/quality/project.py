@@ -24,9 +24,11 @@ def extension_names(listed: str = "EXTENSIONS") -> list[str]:
     raise AssertionError(f"setup.py has no literal list {listed}")
 
 
-# What the wheel carries of the package: these, py.typed, the headers of HEADERS, and the compiled modules.
+# What the wheel carries of the package: these, py.typed, the headers of HEADERS, what Cython users cimport, and the
+# compiled modules.
 HEADERS = Path("hoad", "include")
-CARRIED = (".py", ".pyi", ".pxd", ".csv", ".md", ".html", ".css", ".js")
+CARRIED = (".py", ".pyi", ".csv", ".md", ".html", ".css", ".js")
+FOR_CYTHON = (Path("hoad", "lowlevel.pxd"), Path("hoad", "_core", "runtime", "lowlevel.pxd"))
 
 
 def source_files(*suffixes: str) -> list[Path]:
@@ -37,7 +39,7 @@ def source_files(*suffixes: str) -> list[Path]:
 def carried_files() -> list[Path]:
     """The files that the wheel carries of the package, beside the compiled modules, relative to the root."""
     headers = [path.relative_to(ROOT) for path in sorted((ROOT / HEADERS).glob("*.h"))]
-    return [*source_files(*CARRIED), Path("hoad", "py.typed"), *headers]
+    return [*source_files(*CARRIED), *FOR_CYTHON, Path("hoad", "py.typed"), *headers]
 
 
 def section(markdown: str, heading: str) -> str:

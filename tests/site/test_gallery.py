@@ -36,9 +36,10 @@ def test_page(page: Path) -> None:
     assert sum(assertions(code) for _, code in cells(page)) >= 2, "no answer is checked"
 
 
-def test_every_page_is_in_the_table() -> None:
-    rows = re.findall(r"^\| \[.+?\]\((.+?)\)", (FOLDER / "index.md").read_text(), flags=re.MULTILINE)
-    assert sorted(rows) == [page.name for page in PAGES] and len(rows) >= 8
+def test_every_page_has_a_card_with_its_figure() -> None:
+    text = (FOLDER / "index.md").read_text()
+    cards = re.findall(r"^:::\{grid-item-card\} \[.+?\]\((.+?)\)\n```\{thumbnail\} (.+?)$", text, flags=re.MULTILINE)
+    assert sorted(cards) == [(page.name, page.stem) for page in PAGES] and len(cards) >= 8
 
 
 # A rule that each page lives by, and the operand whose derivative is made wrong.

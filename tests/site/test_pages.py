@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import html.parser
+import json
 import re
 import urllib.parse
 from collections.abc import Callable, Iterator
@@ -147,7 +149,14 @@ return [...document.querySelectorAll('article p, article pre span, article code,
 def test_letters_stand_out(browser: Any, address: str, dark: bool) -> None:
     """A contrast of at least 4, and a dark page by night."""
     shown(browser, *PHONE, dark=dark)
-    for name in ("index", "tutorial", "origins/003", "reference/what-hoad-sees"):
+    for name in (
+        "index",
+        "tutorial",
+        "cheat-sheet",
+        "sharp-edges",
+        "worked-examples/expression-graphs",
+        "reference/what-hoad-sees",
+    ):
         browser.get(f"{address}/{name}.html")
         for contrast, text, background in browser.execute_script(LUMINANCE):
             assert contrast >= 4, f"{name}: {text!r} has a contrast of {contrast:.1f}"
@@ -162,7 +171,7 @@ def test_navigation_on_a_desk(desk: Any) -> None:
     visible(desk, ".sidebar-tree a[href$='by-hand.html']").click()
     until(desk, lambda b: b.current_url.endswith("by-hand.html"))
     desk.execute_script("arguments[0].click()", visible(desk, ".related-pages .next-page"))
-    until(desk, lambda b: "howto/jit.html" in b.current_url)
+    until(desk, lambda b: "worked-examples/index.html" in b.current_url)
 
 
 def test_navigation_on_a_phone(browser: Any, address: str) -> None:
@@ -184,6 +193,41 @@ def test_search(desk: Any) -> None:
     until(desk, lambda b: any("hoad.hessian" in e.text for e in elements(b, "#search-results li")))
     links = [e.get_attribute("href") for e in elements(desk, "#search-results li a")]
     assert any("tutorial.html" in link for link in links)
+
+
+# What a user would search for, and the page whose title, or one of whose headings, has the word.
+ANSWERS = {
+    "install": "install",
+    "performance": "performance",
+    "gpu": "faq",
+    "sparse": "howto/sparse",
+    "cite": "cite",
+    "faq": "faq",
+    "jit": "howto/jit",
+    "pandas": "faq",
+    "optimize": "howto/optimise",
+    "hessian": "howto/dense",
+    "nan": "howto/nan",
+    "ode": "howto/ode",
+}
+
+
+@pytest.mark.parametrize("word", ANSWERS)
+def test_search_finds_the_page_that_answers(site: Path, word: str) -> None:
+    english = pytest.importorskip("sphinx.search.en").SearchEnglish({})
+    text = (site / "searchindex.js").read_text()
+    index = json.loads(text[text.index("{") : text.rindex("}") + 1])
+    found = index["titleterms"].get(english.stem(word), [])
+    pages = [index["docnames"][k] for k in (found if isinstance(found, list) else [found])]
+    assert ANSWERS[word] in pages
+
+
+def test_cheat_sheet_fits_on_one_sheet(browser: Any, address: str) -> None:
+    shown(browser, *DESK)
+    browser.get(f"{address}/cheat-sheet.html")
+    paper = {"paperWidth": 8.27, "paperHeight": 11.69, "preferCSSPageSize": False, "printBackground": False}
+    pdf = base64.b64decode(browser.execute_cdp_cmd("Page.printToPDF", paper)["data"])
+    assert len(re.findall(rb"/Type\s*/Page\b", pdf)) == 1
 
 
 def test_code_tabs(desk: Any, address: str) -> None:

@@ -1,4 +1,4 @@
-"""The numbers in the documents that hoad comes from, which the pages under docs/origins show."""
+"""The numbers in the texts that the pages under docs/worked-examples work through."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 
 import hoad
 
-# ---- 000: z = 4xy + 3x sin 4y ---------------------------------------------------------------------------------------
+# ---- tape by hand: z = 4xy + 3x sin 4y -------------------------------------------------------------------------------
 
 
 def z(x: Any, y: Any) -> Any:
@@ -25,8 +25,8 @@ def z(x: Any, y: Any) -> Any:
 POINTS = [(2.0, 0.5), (-1.0, 3.0), (0.25, -0.75), (0.0, 0.0)]
 
 
-def test_000_primal_table() -> None:
-    """Nine nodes, in the order of the document."""
+def test_tape_by_hand_primal_table() -> None:
+    """Nine nodes, in the order of the note."""
     program = hoad.record(z, 2.0, 0.5)
     assert isinstance(program, list) and isinstance(program[0], hoad.Tape)
     assert [(n.number, n.operation, n.parents) for n in program[0].nodes] == [
@@ -43,8 +43,8 @@ def test_000_primal_table() -> None:
     assert program[0].inputs == (1, 2) and program[0].outputs == (9,)
 
 
-def test_000_adjoint_table() -> None:
-    """Every row of the document, in its order: the node swept, whose adjoint it is, which contribution."""
+def test_tape_by_hand_adjoint_table() -> None:
+    """Every row of the note, in its order: the node swept, whose adjoint it is, which contribution."""
     adjoint = hoad.gradient(hoad.record(z, 2.0, 0.5), simplify=False)[1]
     rows = {(n.swept, n.adjoint_of, n.part): n.result for n in adjoint.nodes if n.adjoint_of is not None}
     pairs = [(swept, of) for swept, of, part in rows if part or swept == of]
@@ -58,7 +58,7 @@ def test_000_adjoint_table() -> None:
 
 @pytest.mark.parametrize("simplify", [False, True])
 @pytest.mark.parametrize(("x", "y"), POINTS)
-def test_000_partials(simplify: bool, x: float, y: float) -> None:
+def test_tape_by_hand_partials(simplify: bool, x: float, y: float) -> None:
     first = hoad.gradient(hoad.record(z, 2.0, 0.5), simplify=simplify)
     expected = [4 * y + 3 * np.sin(4 * y), 4 * x + 12 * x * np.cos(4 * y)]
     np.testing.assert_allclose(first.evaluate(x, y), expected, rtol=1e-15, atol=1e-14)
@@ -66,7 +66,7 @@ def test_000_partials(simplify: bool, x: float, y: float) -> None:
 
 @pytest.mark.parametrize("simplify", [False, True])
 @pytest.mark.parametrize(("x", "y"), POINTS)
-def test_000_second_and_third_order(simplify: bool, x: float, y: float) -> None:
+def test_tape_by_hand_second_and_third_order(simplify: bool, x: float, y: float) -> None:
     """gradient(program), again and again."""
     first = hoad.gradient(hoad.record(z, 2.0, 0.5), simplify=simplify)
     second = hoad.gradient(first, seed="symbolic", simplify=simplify)
@@ -78,26 +78,26 @@ def test_000_second_and_third_order(simplify: bool, x: float, y: float) -> None:
     np.testing.assert_allclose(third.evaluate(x, y, 0.0, 1.0), expected, rtol=1e-14, atol=1e-13)
 
 
-# ---- 001: x² + xy + xz ----------------------------------------------------------------------------------------------
+# ---- adjoint tape: x² + xy + xz --------------------------------------------------------------------------------------
 
 
 def func1(x: Any, y: Any, z: Any) -> Any:
     return x * x + x * y + x * z
 
 
-def test_001_value_and_gradient() -> None:
+def test_adjoint_tape_value_and_gradient() -> None:
     value, gradient = hoad.value_and_grad(func1, argnums=(0, 1, 2))(3.0, 4.0, 5.0)
     assert (value, gradient) == (36.0, (15.0, 3.0, 3.0))
 
 
 @pytest.mark.parametrize("point", [(0.5, -1.25, 2.75), (1e-3, 0.1, 7.3), (-2.5, 0.0, 1e8)])
-def test_001_points_that_are_no_integers(point: tuple[float, float, float]) -> None:
+def test_adjoint_tape_points_that_are_no_integers(point: tuple[float, float, float]) -> None:
     x, y, z = point
     found = hoad.grad(func1, argnums=(0, 1, 2))(*point)
     np.testing.assert_allclose(found, [2 * x + y + z, x, x], rtol=1e-15)
 
 
-def test_001_many_seeds_at_once() -> None:
+def test_adjoint_tape_many_seeds_at_once() -> None:
     """Nothing is kept in the tape between evaluations, nor mixed by threads."""
     program = hoad.gradient(hoad.record(func1, 1.0, 1.0, 1.0), seed="symbolic")
     seeds = np.linspace(-2, 2, 401).tolist()
@@ -106,7 +106,7 @@ def test_001_many_seeds_at_once() -> None:
     np.testing.assert_allclose(found, np.outer(seeds, [15.0, 3.0, 3.0]), rtol=1e-15)
 
 
-# ---- 002: x₁x₂ + exp(x₁x₂) − sin x₂ ---------------------------------------------------------------------------------
+# ---- evaluation trace: x₁x₂ + exp(x₁x₂) − sin x₂ ---------------------------------------------------------------------
 
 
 def trace(x1: Any, x2: Any) -> Any:
@@ -117,7 +117,7 @@ def trace(x1: Any, x2: Any) -> Any:
     return x1, x2, v3, v4, v5, v6, v5 + v6
 
 
-def test_002_trace() -> None:
+def test_evaluation_trace_trace() -> None:
     nodes = hoad.record(lambda x1, x2: trace(x1, x2)[-1], 0.5, 2.0)[0].nodes
     assert [(n.operation, n.parents) for n in nodes[2:]] == [
         ("multiply", (1, 2)),
@@ -130,13 +130,13 @@ def test_002_trace() -> None:
 
 
 @pytest.mark.parametrize(("a", "b"), [(0.5, 2.0), (-1.5, 0.25), (0.0, 0.0)])
-def test_002_tangents_by_x1(a: float, b: float) -> None:
+def test_evaluation_trace_tangents_by_x1(a: float, b: float) -> None:
     _, found = hoad.jvp(lambda x1, x2: np.stack(trace(x1, x2)), (a, b), (1.0, 0.0))
     grown = b * np.exp(a * b)
     np.testing.assert_allclose(found, [1, 0, b, 0, grown, b, grown + b], rtol=1e-15, atol=1e-15)
 
 
-# ---- 003: a report on reverse mode ----------------------------------------------------------------------------------
+# ---- expression graphs: a report on reverse mode ---------------------------------------------------------------------
 
 
 def example2(x: Any, y: Any, exponent: Any) -> Any:
@@ -144,8 +144,8 @@ def example2(x: Any, y: Any, exponent: Any) -> Any:
     return np.exp(v2) + np.sin(y * v2)
 
 
-def test_003_tables() -> None:
-    """All values and adjoints of the document, to its four digits, but for the adjoint of the exponent."""
+def test_expression_graphs_tables() -> None:
+    """All values and adjoints of the report, to its four digits, but for the adjoint of the exponent."""
     program = hoad.gradient(hoad.record(example2, 2.0, 2.0, 2.0), simplify=False)
     values = sorted(n.result for n in program[0].nodes)
     np.testing.assert_allclose(values, sorted([2, 2, 2, 4, 8, 0.9894, 54.5982, 55.5875]), atol=5e-5)
@@ -156,7 +156,7 @@ def test_003_tables() -> None:
     assert abs(adjoints[3] - (8 * np.cos(8) * np.log(2) + 4 * np.exp(4) * np.log(2))) < 1e-12
 
 
-def test_003_jacobian_of_three_by_two() -> None:
+def test_expression_graphs_jacobian_of_three_by_two() -> None:
     def f(v: Any) -> Any:
         square = v[0] ** 2
         return np.stack([np.sin(square * v[1]) + np.exp(square), np.exp(square) * np.log(v[2])])
@@ -168,7 +168,7 @@ def test_003_jacobian_of_three_by_two() -> None:
         np.testing.assert_allclose(hoad.jacobian(f, mode=mode)(v), exact, rtol=1e-14)
 
 
-def test_003_cost_of_a_gradient_does_not_grow_with_n() -> None:
+def test_expression_graphs_cost_of_a_gradient_does_not_grow_with_n() -> None:
     def chain(*x: Any) -> Any:
         return sum(np.sin(a) * b**2 for a, b in itertools.pairwise(x))
 
@@ -179,12 +179,12 @@ def test_003_cost_of_a_gradient_does_not_grow_with_n() -> None:
     assert max(ratios) < 2 and max(ratios) / min(ratios) < 1.1
 
 
-def test_003_shared_nodes_count_once() -> None:
-    """The document's recursion gives 435.6212 here."""
+def test_expression_graphs_shared_nodes_count_once() -> None:
+    """The report's recursion gives 435.6212 here."""
     assert round(hoad.grad(example2)(2.0, 2.0, 2.0), 4) == 217.2286
 
 
-def test_003_convergence() -> None:
+def test_expression_graphs_convergence() -> None:
     def f(x: Any) -> Any:
         return np.sin(x**3) + np.exp(x)
 
@@ -198,7 +198,7 @@ def test_003_convergence() -> None:
     assert np.all(np.diff(as_printed) > 0)
 
 
-# ---- 004: registering a primitive -----------------------------------------------------------------------------------
+# ---- registration: registering a primitive ---------------------------------------------------------------------------
 
 
 def vjp_pow(g: Any, p: Any, x: Any, y: Any) -> Any:
@@ -219,7 +219,7 @@ FORMS: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_004_forms_of_registration(form: str) -> None:
+def test_registration_forms_of_registration(form: str) -> None:
     @hoad.primitive
     def pow(x: Any, y: Any) -> Any:
         return x**y
@@ -233,7 +233,7 @@ def test_004_forms_of_registration(form: str) -> None:
     np.testing.assert_allclose(hessian, [[12, mixed], [mixed, 8 * np.log(2) ** 2]], rtol=1e-14)
 
 
-def test_004_forms_by_name() -> None:
+def test_registration_forms_by_name() -> None:
     """A rule named after NumPy's function replaces hoad's: so in a process of its own."""
     code = """
 import numpy as np, hoad
@@ -270,7 +270,7 @@ WRONG_RULES: dict[str, tuple[Any, str, str]] = {
 
 
 @pytest.mark.parametrize("case", WRONG_RULES)
-def test_004_requirements_are_checked(case: str) -> None:
+def test_registration_requirements_are_checked(case: str) -> None:
     """The message says what is wrong, and what to do."""
     rule, fact, advice = WRONG_RULES[case]
 
@@ -286,7 +286,7 @@ def test_004_requirements_are_checked(case: str) -> None:
         used()
 
 
-def test_004_what_is_not_registered_is_refused() -> None:
+def test_registration_what_is_not_registered_is_refused() -> None:
     @hoad.primitive
     def product(x: Any, y: Any) -> Any:
         return x * y

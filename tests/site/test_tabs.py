@@ -1,4 +1,4 @@
-"""The code beside each other on the page for newcomers: every block runs, and all of them give hoad's numbers."""
+"""The code beside each other on the pages for newcomers: every block runs, and all of them give hoad's numbers."""
 
 from __future__ import annotations
 
@@ -12,20 +12,19 @@ import numpy as np
 import pytest
 from quality.project import ROOT
 
-PAGE = ROOT / "docs" / "howto" / "coming-from.md"
+PAGES = {"howto/coming-from": ["hoad", "autograd", "jax", "torch", "casadi"] * 4, "index": ["hoad", "jax", "autograd"]}
 TAB = re.compile(r"^:sync: (\w+)\n\n```python\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
-MODULES = {"hoad": "hoad", "autograd": "autograd", "jax": "jax", "torch": "torch", "casadi": "casadi"}
 
 
-def blocks() -> Iterator[tuple[str, str, str]]:
-    """(heading, library, code) of every tab."""
-    for part in re.split(r"^## ", PAGE.read_text(), flags=re.MULTILINE)[1:]:
+def blocks(page: str) -> Iterator[tuple[str, str, str]]:
+    """(heading, library, code) of every tab of a page."""
+    for part in re.split(r"^## ", (ROOT / "docs" / f"{page}.md").read_text(), flags=re.MULTILINE)[1:]:
         heading = part.partition("\n")[0]
         for library, code in TAB.findall(part):
             yield heading, library, code
 
 
-BLOCKS = list(blocks())
+BLOCKS = [block for page in PAGES for block in blocks(page)]
 
 
 def result_of(code: str) -> list[Any]:
@@ -37,13 +36,14 @@ def result_of(code: str) -> list[Any]:
     return [np.asarray(part) for part in (result if isinstance(result, (tuple, list)) else (result,))]
 
 
-def test_every_library_is_on_every_part() -> None:
-    assert [library for _, library, _ in BLOCKS] == [*MODULES] * 4
+@pytest.mark.parametrize("page", PAGES)
+def test_every_library_is_on_every_part(page: str) -> None:
+    assert [library for _, library, _ in blocks(page)] == PAGES[page]
 
 
 @pytest.mark.parametrize(("heading", "library", "code"), BLOCKS, ids=[f"{b}-{a}" for a, b, _ in BLOCKS])
 def test_result(heading: str, library: str, code: str) -> None:
-    if importlib.util.find_spec(MODULES[library]) is None:
+    if importlib.util.find_spec(library) is None:
         pytest.skip(f"{library} is not installed")
     ours = next(code for part, name, code in BLOCKS if (part, name) == (heading, "hoad"))
     for found, expected in zip(result_of(code), result_of(ours), strict=True):
