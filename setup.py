@@ -178,7 +178,7 @@ DIRECTIVES = {
 ARITHMETIC = ["-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off"]
 # No table of how to unwind C frames at any instruction, a sixteenth of the wheel: nothing here throws.
 NO_TABLES = ["-fno-asynchronous-unwind-tables"]
-COMPILE_MSVC = ["/O2", "/fp:precise"]
+COMPILE_MSVC = ["/O2", "/fp:precise", "/std:c11"]  # without the last it does not know `restrict`
 LINK = ["-s"] if sys.platform == "linux" and not CHECKED else []
 MACROS = ["NPY_NO_DEPRECATED_API", "NPY_TARGET_VERSION"]
 

@@ -27,7 +27,14 @@ PYTHONS = ("python3.10", "python3.11", "python3.12", "python3.13", "python3.14")
 QUICK = (
     "tests/quality/test_installation.py",
     "tests/quality/test_public_names.py",
-    "tests/_core",
+    "tests/_core/base",
+    "tests/_core/jit",
+    "tests/_core/kernels",
+    "tests/_program",
+    "tests/_pytree",
+    "tests/_series",
+    "tests/check",
+    "tests/model",
 )
 QUICK_NEEDS = ("hypothesis", "mpmath", "pytest>=8.2", "pytest-xdist", "scipy>=1.13")
 
