@@ -1,10 +1,10 @@
 """One side of a table, in a process of its own: `python child.py SIDE PROBLEM N`.
 
 It stays on one core, or HOAD_BENCHMARK_CORES of them, so that whatever threads a side starts share it. It imports its
-peer, makes the derivative and calls it once, and says on a line of JSON how long that took: `import_s` with the imports,
-`first_s` without, `first_cpu_s` of the processor, with processes that it started. A positive HOAD_BENCHMARK_LIMIT ends it
-after so many seconds of the processor. Then it obeys lines: `check FILE` writes the derivative at the point that all sides
-are checked at; `sample CALLS` makes so many calls and says the seconds of one.
+peer, makes the derivative and calls it once, and says on a line of JSON how long that took: `import_s` with imports,
+`first_s` without, `first_cpu_s` of the processor, with processes that it started. A positive HOAD_BENCHMARK_LIMIT ends
+it after so many seconds of the processor. Then it obeys lines: `check FILE` writes the derivative at the point that all
+sides are checked at; `sample CALLS` makes so many calls and says the seconds of one.
 """
 
 # ruff: noqa: E402  (the clock starts before the imports that it times)

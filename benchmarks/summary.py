@@ -19,7 +19,7 @@ import beside
 import harness
 import numpy as np
 from beside import Child
-from harness import ROOT, Settings, seconds_text
+from harness import ROOT, Settings, Timing, seconds_text
 from sides import SIDES
 
 FIGURES = Path(__file__).with_suffix(".json")
@@ -28,10 +28,11 @@ PICTURES = ROOT / "docs" / "_static"
 BEGIN, END = "<!-- measured: {} -->", "<!-- end of what is measured -->"
 LIMIT = 60  # seconds of the processor for the first call, after which a side is given up
 LONG = 1.0  # seconds of a call that is made once
-STARTS = 5  # processes of which the shortest first call counts
+STARTS = 3  # processes of which the shortest first call counts
 
-# Many short samples, of which the least counts: one that fits between two interruptions.
-MANY = {"rounds": 50, "min_sample": 0.001}
+# Many short samples, of which the least counts: one that fits between two interruptions. The rounds of a question take
+# about so many seconds.
+SAMPLE, ROUNDS = 2e-4, 10.0
 
 # A column is a peer; where it has several ways, the one with the shortest replay is shown.
 CASADI = ("CasADi SX", "CasADi MX")
@@ -122,7 +123,7 @@ def measure(question: Question, settings: Settings) -> dict[str, Cell]:
         beside.check(children, question.problem)
         once = {child: child.sample(1) for child in children}
         repeated = [child for child in children if once[child] < LONG]
-        timings = dict(zip(repeated, beside.interleave(repeated, settings), strict=True))
+        timings = dict(zip(repeated, interleave(repeated, settings), strict=True))
     for child in children:
         found[child.side] = {
             "side": child.side,
@@ -137,6 +138,14 @@ def measure(question: Question, settings: Settings) -> dict[str, Cell]:
         else:
             cells[column] = {"missing": reasons[0] if reasons else "not measured"}
     return cells
+
+
+def interleave(children: Sequence[Child], settings: Settings) -> list[Timing]:
+    """Time them in turns, in as many rounds as there is time for."""
+    if not settings.tiny:
+        rounds = int(ROUNDS / sum(max(child.sample(1), 1e-2) for child in children))
+        settings = replace(settings, rounds=max(10, rounds), min_sample=SAMPLE)
+    return beside.interleave(children, settings)
 
 
 def first_call(child: Child, question: Question, n: int, settings: Settings) -> float:
@@ -156,7 +165,7 @@ def over_sizes(settings: Settings) -> dict[str, dict[str, float]]:
         with ExitStack() as stack:
             children = [stack.enter_context(Child(side, "vectorised", n)) for side in names]
             beside.check(children, "vectorised")
-            for timing in beside.interleave(children, settings):
+            for timing in interleave(children, settings):
                 found.setdefault(timing.name, {})[str(n)] = min(timing.samples)
     return found
 
@@ -211,16 +220,16 @@ def cells_of(rows: Mapping[str, Mapping[str, Cell]], keys: Sequence[str]) -> lis
 
 
 def short(seconds: float) -> str:
-    """Two digits."""
-    return seconds_text(float(f"{seconds:.2g}"))
+    """Two digits, and a unit that stays on their line."""
+    return seconds_text(float(f"{seconds:.2g}")).replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def source(found: Mapping[str, Any]) -> str:
     """When, where and of what."""
     versions = ", ".join(f"{name} {version}" for name, version in found["versions"].items())
     return (
-        f"Measured on {found['date']} by `python -m benchmarks --table`: one core of {found['cpu']}, float64, Python "
-        f"{found['python']}, NumPy {found['numpy']}, {versions}. The least of many runs, in turns.\n"
+        f"Measured on {found['date']} by `python -m benchmarks --table`: one core of a shared server ({found['cpu']}), "
+        f"float64, Python {found['python']}, NumPy {found['numpy']}, {versions}. The least of many samples, in turns.\n"
     )
 
 
@@ -230,7 +239,7 @@ def sections(found: Mapping[str, Any]) -> dict[str, str]:
     rows = found["rows"]
     both = table([head, *FEATURES, *cells_of(rows, ("replay_s", "first_s"))])
     return {
-        "peers": f"{both}\nTimes are those of a call that is repeated, in brackets those of the first. {source(found)}",
+        "peers": f"{both}\nTimes are those of a repeated call, in brackets the processor's for the first. {source(found)}",
         "replay": table([head, *cells_of(rows, ("replay_s",))]),
         "first call": table([head, *cells_of(rows, ("first_s",))]) + "\n" + source(found),
     }
@@ -256,7 +265,7 @@ def draw(found: Mapping[str, Any], folder: Path) -> None:
     pyplot.rcParams.update({"svg.hashsalt": "hoad", "svg.fonttype": "none", "font.size": 9})
     colors = dict(zip(COLUMNS, ("black", "#1b6ca8", "#e08e0b", "#4d8b31", "#7b4ea3"), strict=True))
     texts = list(found["rows"])
-    figure, axes = pyplot.subplots(1, 2, figsize=(9.5, 3), sharey=True, layout="constrained")
+    figure, axes = pyplot.subplots(1, 2, figsize=(9.5, 3.2), sharey=True, layout="constrained")
     for panel, key, title in zip(axes, ("replay_s", "first_s"), ("a repeated call", "the first call"), strict=True):
         for column, color in colors.items():
             at = [(cells[column][key], -i) for i, cells in enumerate(found["rows"].values()) if key in cells[column]]
@@ -265,7 +274,7 @@ def draw(found: Mapping[str, Any], folder: Path) -> None:
         panel.set(xscale="log", title=title, xlabel="seconds")
         panel.set_yticks([-i for i in range(len(texts))], texts)
         panel.grid(alpha=0.3)
-    axes[0].legend(fontsize=8)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(COLUMNS))
     save(figure, folder / "performance-peers.svg")
     figure, panel = pyplot.subplots(figsize=(6.5, 3.2), layout="constrained")
     for side, times in found["sizes"].items():
@@ -283,7 +292,6 @@ def save(figure: Any, path: Path) -> None:
 
 def main(options: argparse.Namespace) -> int:
     settings = harness.chosen(options)
-    settings = settings if settings.tiny else replace(settings, **MANY)
     missing = sorted({name for sides in COLUMNS.values() for side in sides if not SIDES[side].installed()
                       for name in [SIDES[side].peer or side] if name not in settings.without})  # fmt: skip
     if missing:
