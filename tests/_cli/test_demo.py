@@ -69,7 +69,6 @@ def test_a_reader_that_has_seen_enough() -> None:
     line = [sys.executable, "-m", "hoad", "demo"]
     with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None and process.stderr is not None
-        process.stdout.readline()
         process.stdout.close()
         assert process.stderr.read() == ""
     assert process.returncode == 1
