@@ -125,11 +125,9 @@ def measure(question: Question, settings: Settings) -> dict[str, Cell]:
         repeated = [child for child in children if once[child] < LONG]
         timings = dict(zip(repeated, interleave(repeated, settings), strict=True))
     for child in children:
-        found[child.side] = {
-            "side": child.side,
-            "replay_s": min(timings[child].samples if child in timings else (once[child],)),
-            "first_s": first_call(child, question, n, settings),
-        }
+        first = first_call(child, question, n, settings)
+        repeated_s = min(timings[child].samples) if child in timings else min(once[child], first)
+        found[child.side] = {"side": child.side, "replay_s": repeated_s, "first_s": first}
     for column, sides in COLUMNS.items():
         answers = [found[side] for side in sides if side in found]
         reasons = [question.without[side] for side in sides if question.without.get(side)]
