@@ -66,6 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="command", title="commands")
     _add_check(commands)
     _add_tape(commands)
+    _add_explore(commands)
     about = "fit NIST's certified nonlinear regression data sets with exact derivatives"
     demo = commands.add_parser("demo", help=about, description=f"F{about[1:]}.", allow_abbrev=False)
     demo.add_argument("--all", action="store_true", help="show every fit, beside what NIST certifies")
@@ -169,14 +170,7 @@ exit status:
 def _add_tape(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     about = "show the tapes of a function and of its derivatives: tables, a graph, a page"
     tape = _add_command(commands, "tape", about, TAPE, TAPE_EXAMPLES)
-    tape.add_argument(
-        "--order", type=int, default=1, metavar="N",
-        help="how often to differentiate: 0 shows the recording alone (default: 1)",
-    )  # fmt: skip
-    tape.add_argument(
-        "--simplify", action=argparse.BooleanOptionalAction, default=True,
-        help="as derivatives are computed, or with every node, contribution and constant, for reading",
-    )  # fmt: skip
+    _add_derivatives(tape)
     tape.add_argument(
         "--format", choices=["plain", "markdown", "html"], default="plain", help="of the table (default: plain)"
     )
@@ -189,6 +183,39 @@ def _add_tape(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     )
     tape.add_argument("--dot", metavar="FILE", help="write the graph for Graphviz, in place of the table; - for here")
     tape.add_argument("--open", action="store_true", help="open the page in the browser")
+
+
+def _add_derivatives(command: argparse.ArgumentParser) -> None:
+    """What tapes a command shows."""
+    command.add_argument(
+        "--order", type=int, default=1, metavar="N",
+        help="how often to differentiate: 0 shows the recording alone (default: 1)",
+    )  # fmt: skip
+    command.add_argument(
+        "--simplify", action=argparse.BooleanOptionalAction, default=True,
+        help="as derivatives are computed, or with every node, contribution and constant, for reading",
+    )  # fmt: skip
+
+
+def _add_explore(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    about = "open the tapes of a function and of its derivatives in the browser"
+    explore = _add_command(commands, "explore", about, f"O{about[1:]}.", EXPLORE_EXAMPLES)
+    _add_derivatives(explore)
+    explore.add_argument("--html", metavar="FILE", help="write the page there (default: a temporary file)")
+    explore.add_argument(
+        "--open", action=argparse.BooleanOptionalAction, default=True, help="open the page, or only write it"
+    )
+
+
+EXPLORE_EXAMPLES = """\
+examples:
+  hoad explore numpy:tanh --at 0.3
+  hoad explore model:loss --at 1.0,2.0 --order 2 --no-simplify
+  hoad explore model:loss --at 1.0,2.0 --html tape.html --no-open
+
+exit status:
+  0  the page was written
+  2  the command cannot be understood, or the function cannot be recorded there"""
 
 
 TAPE = """\

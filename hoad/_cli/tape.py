@@ -24,24 +24,16 @@ def run(options: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     UsageError
         If something cannot be found, read, recorded, differentiated or written.
     """
-    if options.order < 0:
-        raise UsageError(f"--order {options.order} is not a number of derivatives. Write 0, 1, 2 or more.")
     if options.rows < 0:
         raise UsageError(f"--rows {options.rows} is not a number of rows. Write 0 for all of them.")
     html, dot = options.html, options.dot
     if options.open and not html:
         raise UsageError("--open opens the page that --html FILE writes. Give both.")
-    f = find_function(options.function)
-    points = tuple(read_point(text) for text in options.at)
-    try:
-        program = derived(f, points, options.order, options.simplify)
-    except (HoadError, ArithmeticError, ValueError, TypeError, LookupError, AttributeError) as error:
-        raise UsageError(f"{options.function} cannot be recorded there: {told(error)}") from error
-    name = options.function.partition(":")[2]
+    program = program_of(options)
     if html:
-        _write(html, lambda: program.explore(html, open=options.open, title=name), err)
+        write(html, lambda: program.explore(html, open=options.open, title=name_of(options)), err)
     if dot and dot != "-":
-        _write(dot, lambda: Path(dot).write_text(program.to_dot() + "\n", encoding="utf-8"), err)
+        write(dot, lambda: Path(dot).write_text(program.to_dot() + "\n", encoding="utf-8"), err)
     elif dot:
         text = program.to_dot()
         _print(text, lambda: text.encode("ascii", "xmlcharrefreplace").decode("ascii"), out)  # Graphviz reads entities
@@ -49,6 +41,23 @@ def run(options: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         form = options.format, options.rows or None
         _print(program.table(*form), lambda: program.table(*form, ascii=True), out)
     return 0
+
+
+def program_of(options: argparse.Namespace) -> Program:
+    """The function of a command at its point, and as many derivatives as it asks for."""
+    if options.order < 0:
+        raise UsageError(f"--order {options.order} is not a number of derivatives. Write 0, 1, 2 or more.")
+    f = find_function(options.function)
+    points = tuple(read_point(text) for text in options.at)
+    try:
+        return derived(f, points, options.order, options.simplify)
+    except (HoadError, ArithmeticError, ValueError, TypeError, LookupError, AttributeError) as error:
+        raise UsageError(f"{options.function} cannot be recorded there: {told(error)}") from error
+
+
+def name_of(options: argparse.Namespace) -> str:
+    """The name of the function of a command."""
+    return str(options.function.partition(":")[2])
 
 
 def derived(f: Callable[..., Any], points: tuple[Any, ...], order: int, simplify: bool) -> Program:
@@ -60,9 +69,10 @@ def derived(f: Callable[..., Any], points: tuple[Any, ...], order: int, simplify
     return program
 
 
-def _write(file: str, write: Callable[[], Any], err: TextIO) -> None:
+def write(file: str | Path, act: Callable[[], Any], err: TextIO) -> None:
+    """Write a file, and say so."""
     try:
-        write()
+        act()
     except OSError as error:
         raise UsageError(f"{file} was not written: {error.strerror or error}") from error
     err.write(f"wrote {file}\n")

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from hoad._core.graph.inspect import operand_avals
 from hoad._display.folds import Folding, Lines, carried, fold, fold_rows, notes_of
-from hoad._display.marks import guards_of, marks_of
+from hoad._display.marks import guards_of, marks_of, output_names
 from hoad._display.records import is_ordered
-from hoad._display.table import Note, adjoint_names, cells_of, heading_of, legend_of, name_of
+from hoad._display.table import Note, adjoint_names, cells_of, heading_of, legend_of, name_of, tangent_names
 from hoad._display.values import constant_text, shape_text, value_text
 from hoad._program.program import Program
 from hoad._program.tape import Constant, Tape, TapeNode
@@ -77,12 +77,13 @@ class Columns:
     ----------
     data : dict
         What the page is given. Of every node: ``n`` (its number, counted from that of the node before), ``t``
-        (operation), ``e`` (adjoint, and what it equals), ``v`` (value), ``w`` (value in full, where that says more),
-        ``c`` (how many operands), ``p`` (operands, one after another), ``of`` (whose adjoint it is, 0 for none), ``k``
-        (which part of that, -1 for none), ``s`` (whose sweep emitted it, 0 for none), ``l`` (its line, -1 for none),
-        ``f`` (its fold, where there are any). Of some nodes: ``d`` (shape and dtype), ``m`` (mark), ``g`` (guards).
+        (operation), ``q`` (its name, by place in ``operations``), ``e`` (adjoint or tangent, and what it equals),
+        ``v`` (value), ``w`` (value in full, where that says more), ``c`` (how many operands), ``p`` (operands, one
+        after another), ``of`` (whose adjoint or tangent it is, 0 for none), ``k`` (which part of that, -1 for none),
+        ``s`` (whose sweep emitted it, 0 for none), ``l`` (its line, -1 for none), ``f`` (its fold, where there are
+        any). Of some nodes: ``d`` (shape and dtype), ``m`` (mark), ``g`` (guards), ``names`` (as input and outputs).
         Lists of nodes: ``i`` (inputs), ``x`` (outputs), ``o`` (those whose operands are ordered). Of the program:
-        ``tapes``, ``folds``, ``note``, ``legend``.
+        ``operations``, ``tapes``, ``folds``, ``note``, ``legend``.
     calls : list of (int, TapeNode, Tape)
         The nodes that run programs of their own.
     """
@@ -91,8 +92,9 @@ class Columns:
         self.program, self.shared = program, shared
         self.calls: list[tuple[int, TapeNode, Tape]] = []
         self.size = sum(tape.size for tape in program)
-        self.data: dict[str, Any] = {key: [] for key in ("tapes", "folds", *"ntevwcpofklsixo", "of")}
-        self.data |= {"d": {}, "m": {}, "g": {}, "note": ""}
+        self.data: dict[str, Any] = {key: [] for key in ("tapes", "folds", *"ntqevwcpofklsixo", "of")}
+        self.data |= {"d": {}, "m": {}, "g": {}, "names": {}, "note": ""}
+        self._operations: dict[str, int] = {}
         folding = fold(program, lines, limit) if self.size > limit else None
         if folding is None:
             shown = [np.arange(tape._start, tape._end) for tape in program]
@@ -103,6 +105,7 @@ class Columns:
             self._add_tape(index, tape, own, where, folding)
         if folding is not None:
             self._add_folds(folding, limit)
+        self.data["operations"] = list(self._operations)
         self.data["legend"] = legend_of([*self.data["t"], *self.data["e"], *self.data["m"].values()])
 
     def _places_of(self, shown: list[NDArray[np.intp]], folding: Folding | None) -> list[int]:
@@ -120,17 +123,22 @@ class Columns:
     ) -> None:
         data = self.data
         first = len(data["n"])
-        names = adjoint_names(_notes(tape), [], 0)
+        is_tangent = tape.kind == "tangent"
+        names = {} if is_tangent else adjoint_names(_notes(tape), [], 0)
         marks = marks_of(tape, set((shown + 1).tolist()))
-        guards = guards_of(tape)
+        guards, outputs = guards_of(tape), output_names(tape)
         before = 0
         for k, node in enumerate(_rows(tape, shown), first):
+            if is_tangent:
+                names |= tangent_names([node])
             _, text, _, equation, value, mark = cells_of(node, tape, names, marks)
             full = self.shared.full(node.result)
             parents = [k - place for j in node.parents if (place := self._place(j)) >= 0]
-            target, swept = (-1 if j is None else self._place(j) for j in (node.adjoint_of, node.swept))
+            of = node.tangent_of if is_tangent else node.adjoint_of
+            target, swept = (-1 if j is None else self._place(j) for j in (of, node.swept))
             data["n"].append(node.number - before)
             data["t"].append(text)
+            data["q"].append(self._operations.setdefault(node.operation, len(self._operations)))
             data["e"].append(equation)
             data["v"].append(value)
             data["w"].append(full if full != value else "")
@@ -144,6 +152,8 @@ class Columns:
                 data["d"][k] = kind
             if mark:
                 data["m"][k] = mark
+            if own := [*filter(None, [node.name]), *outputs.get(node.number, ())]:
+                data["names"][k] = own
             if node.number in guards:
                 places = [(was, f" at {self.shared.short(at)}" if at else "") for was, at in guards[node.number]]
                 data["g"][k] = [value_text(was) + place for was, place in places]
@@ -162,8 +172,8 @@ class Columns:
                 "heading": f"{count(tape.size, 'node')} in {count(folds, 'row')}" if folds else heading_of(tape),
                 "size": len(shown),
                 "folds": folds,
-                "adjoint": tape.kind == "adjoint",
-                "adjoints": self._adjoints(tape),
+                "kind": tape.kind,
+                "given": self._given(tape),
             }
         )
 
@@ -176,14 +186,17 @@ class Columns:
         size = len(self.data["n"])
         return sorted({k for j in numbers if isinstance(j, int) and first <= (k := self._place(j)) < size})
 
-    def _adjoints(self, tape: Tape) -> list[Any]:
-        """(input, the output that is its adjoint, that as text): an output may be a constant, or an earlier node."""
-        inputs = self.program[0].inputs
-        if tape.kind != "adjoint" or len(inputs) != len(tape.outputs):
-            return []
+    def _given(self, tape: Tape) -> list[Any]:
+        """(node, the output that is its adjoint or tangent, that as text), for all outputs of a tape.
+
+        An output may be a constant, or an earlier node.
+        """
+        nodes = tape._wrt
+        if tape.kind == "tangent" and tape._parent is not None:
+            nodes = tape._parent._outputs
         found = []
-        for number, output in zip(inputs, tape.outputs, strict=True):
-            place = self._place(number)
+        for node, output in zip(nodes or (), tape.outputs, strict=nodes is not None):
+            place = self.place[node] if node >= 0 else -1
             if place < 0:
                 continue
             if isinstance(output, Constant):

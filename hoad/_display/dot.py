@@ -43,7 +43,7 @@ def dot_text(program: Program, values: bool, pairs: bool, direction: str) -> str
     outside = sorted({k for tape in program for node in tape.nodes for k in node.parents} - present)
     lines += [f'  n{k} [label="@{k}", style="rounded,dashed"];' for k in outside]
     for tape in program:
-        lines += _edges(tape, pairs and tape.kind == "adjoint", present)
+        lines += _edges(tape, pairs, present)
     return "\n".join([*lines, "}"])
 
 
@@ -59,13 +59,14 @@ def _cluster(index: int, tape: Tape, values: bool) -> Iterator[str]:
     guards = guards_of(tape)
     for node in nodes:
         name = names.get(node.number, "")
-        text = f"@{node.number}" if node.operation == "input" else f"@{node.number} = {operation_text(node, tape, {})}"
+        is_nameless = node.operation == "input" and node.name is None
+        text = f"@{node.number}" if is_nameless else f"@{node.number} = {operation_text(node, tape, {})}"
         parts = [name, *textwrap.wrap(text, LINE, subsequent_indent="  ", break_long_words=False)]
         if values:
             parts.append(value_text(node.result))
         parts.append(marks.get(node.number, ""))
         mark = marks.get(node.number, "")
-        colour = INPUT if "input" in mark else OUTPUT if mark else ADJOINT if name else ""
+        colour = INPUT if mark.startswith("input") else OUTPUT if mark else ADJOINT if name else ""
         attributes = [f'label="{_quoted(chr(10).join(filter(None, parts)))}"']
         if colour:
             attributes.append(f'fillcolor="{colour}"')
@@ -84,8 +85,9 @@ def _edges(tape: Tape, pairs: bool, present: set[int]) -> Iterator[str]:
             if isinstance(operand, int):
                 order = f' [headlabel="{place}"]' if ordered else ""
                 yield f"  n{operand} -> n{node.number}{order};"
-        if pairs and node.adjoint_of in present:
-            yield f'  n{node.number} -> n{node.adjoint_of} [style=dotted, color="#8e5bb5", constraint=false];'
+        of = node.adjoint_of or node.tangent_of
+        if pairs and of in present:
+            yield f'  n{node.number} -> n{of} [style=dotted, color="#8e5bb5", constraint=false];'
 
 
 def _quoted(text: str) -> str:

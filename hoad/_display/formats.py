@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hoad._display.table import EMPTY, format_program
-from hoad._program.program import Program
+from hoad._program.program import Page, Program
 from hoad.errors import ArgumentError
 
 
@@ -37,11 +37,11 @@ def to_dot(program: Program, values: bool, pairs: bool, direction: str) -> str:
     return dot_text(program, values, pairs, direction)
 
 
-def explore(program: Program, file: Any, open: bool, limit: int, lines: bool, title: str | None) -> None:
+def explore(program: Program, file: Any, open: bool, limit: int, lines: bool, title: str | None) -> Page | None:
     """What `Program.explore` does."""
     from hoad._display.page import write_page
 
-    write_page(program, file, open, limit, lines, title)
+    return write_page(program, file, open, limit, lines, title)
 
 
 def svg(program: Program) -> str | None:

@@ -35,16 +35,28 @@ def find_lines(program: Program, again: bool) -> list[list[str | None]]:
     for tape in program:
         repeated = _lines_again(tape) if again else None
         lines: list[str | None] = []
+        swept = _swept(tape)
         for k in range(tape.size):
             i = tape._start + k
             where: str | None = tape._graph.where(i)
             if where is None and repeated is not None:
                 where = repeated[k]
-            if where is None and tape._parent is not None:
-                where = known.get(tape._note(i)[0] + 1)
+            if where is None:
+                where = known.get(swept[k])
             known[i + 1] = where
             lines.append(where)
         found.append(lines)
+    return found
+
+
+def _swept(tape: Tape) -> list[int]:
+    """The number of the node whose sweep emitted each node; 0 where it is not known."""
+    if tape._parent is None:
+        return [0] * tape.size
+    found = [tape._note(i)[0] + 1 for i in range(tape._start, tape._end)]
+    if tape.kind == "tangent":  # of the steps to a tangent nothing is noted, but they come before it
+        for k in range(len(found) - 2, -1, -1):
+            found[k] = found[k] or found[k + 1]
     return found
 
 
@@ -120,6 +132,6 @@ class Follower:
         """The line of each of the first nodes."""
         found: list[str | None] = [None] * size
         ends = [start for start, _ in self._starts[1:]] + [size]
-        for (start, where), end in zip(self._starts, ends, strict=True):
+        for (start, where), end in zip(self._starts, ends, strict=False):  # no line runs of a function in C
             found[start:end] = [where] * (min(end, size) - start)
         return found

@@ -76,7 +76,11 @@ def _function(x: Operation, name: str | None = None, **parameters: Any) -> str:
 def _parameter(value: Any) -> str:
     if isinstance(value, Program):
         return f"<{len(value)} tape{'s' if len(value) != 1 else ''}>"
-    text = " ".join((str(value) if isinstance(value, np.dtype) else repr(value)).split())
+    return _short(str(value) if isinstance(value, np.dtype) else repr(value))
+
+
+def _short(text: str) -> str:
+    text = " ".join(text.split())
     return text if len(text) <= PARAMETER_WIDTH else text[: PARAMETER_WIDTH - 3] + "..."
 
 
@@ -154,7 +158,7 @@ def _place(x: Operation, start: int, taken: tuple[int, ...], strides: tuple[int,
 # How an operation is written that has no symbol and is no call of a function.
 NOTATION: dict[Primitive, Callable[[Operation], str]] = {
     **dict.fromkeys((prim.SUM, prim.MAX, prim.MIN), _reduction),
-    prim.INPUT: lambda x: "?",
+    prim.INPUT: lambda x: "?" if x.node.name is None else _short(x.node.name),
     prim.IDENTITY: lambda x: x.operand(0),
     prim.RESULT: lambda x: _function(replace(x, names={})),  # of all results: a name is that of the first alone
     prim.ABSOLUTE: lambda x: _function(x, "abs"),

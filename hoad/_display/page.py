@@ -6,6 +6,7 @@ import base64
 import html
 import json
 import re
+import tempfile
 import zlib
 from collections import deque
 from importlib.resources import files
@@ -19,26 +20,48 @@ from hoad._program.program import Program, called_program
 from hoad.errors import ArgumentError
 
 CARRIED = 250_000  # nodes in a page, those of inner programs included; some 30 bytes each
+HEIGHT = 640  # of the frame in a notebook
 
 # One after the other, these are the script of the page.
 SCRIPTS = ("model", "table", "panel", "layout", "graph", "search", "main")
 
 
-def write_page(program: Program, file: Any, open: bool, limit: int, lines: bool, title: str | None) -> None:
+class Page:
+    """A page to explore a program in, which notebooks show in a frame."""
+
+    def __init__(self, text: str, name: str) -> None:
+        self.text, self.name = text, name
+
+    def _repr_html_(self) -> str:
+        # A frame of its own origin: neither the styles nor the keys of the notebook meet those of the page.
+        return (
+            f'<iframe srcdoc="{html.escape(self.text)}" title="{html.escape(self.name)}" sandbox="allow-scripts" '
+            f'style="width:100%;height:{HEIGHT}px;border:1px solid #8886;border-radius:6px"></iframe>'
+        )
+
+    def __repr__(self) -> str:
+        return f"<Page of {self.name}: notebooks show it; explore(file) writes it, explore(open=True) opens it>"
+
+
+def write_page(program: Program, file: Any, open: bool, limit: int, lines: bool, title: str | None) -> Page | None:
     """What `Program.explore` does."""
     if limit < 1:
         raise ArgumentError(f"explore shows up to limit nodes one by one, but limit={limit}. Give a positive number.")
-    path = Path(file)
-    path.write_text(make_page(program, limit, lines, title), encoding="utf-8")
+    name = _title(program) if title is None else title
+    page = Page(make_page(program, limit, lines, name), name)
+    if file is None and not open:
+        return page
+    path = Path(tempfile.mkdtemp(prefix="hoad-"), "tape.html") if file is None else Path(file)
+    path.write_text(page.text, encoding="utf-8")
     if open:
         import webbrowser
 
         webbrowser.open(path.resolve().as_uri())
+    return page if file is None else None
 
 
-def make_page(program: Program, limit: int, lines: bool, title: str | None) -> str:
+def make_page(program: Program, limit: int, lines: bool, name: str) -> str:
     """The page as text. What comes from the user stands in it compressed and in base64, or escaped in its title."""
-    name = _title(program) if title is None else title
     data = {"title": name, **make_data(program, limit, lines, name)}
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     folder = files("hoad._display").joinpath("explore")

@@ -6,7 +6,7 @@ from typing import Any
 
 from hoad._core.graph.inspect import node_row, operand_avals
 from hoad._display.lines import find_lines
-from hoad._display.marks import guards_of
+from hoad._display.marks import guards_of, output_names
 from hoad._display.notation import operation_text
 from hoad._display.table import adjoint_names, tangent_names
 from hoad._program.program import Program
@@ -26,7 +26,7 @@ def _of_tape(index: int, tape: Tape, where: list[str | None]) -> list[dict[str, 
     nodes = tape.nodes
     adjoints, tangents = adjoint_names(nodes, [], 0), tangent_names(nodes)
     inputs = {number: k for k, number in enumerate(tape.inputs, 1)}
-    guards = guards_of(tape)
+    guards, named = guards_of(tape), output_names(tape)
     outputs: dict[Any, tuple[int, ...]] = {}
     for k, number in enumerate(tape.outputs, 1):
         if isinstance(number, int):
@@ -46,7 +46,9 @@ def _of_tape(index: int, tape: Tape, where: list[str | None]) -> list[dict[str, 
             "shape": node.shape,
             "dtype": aval.dtype.name,
             "input": inputs.get(node.number),
+            "name": node.name,
             "outputs": outputs.get(node.number, ()),
+            "output_names": named.get(node.number, ()),
             "adjoint": adjoints.get(node.number),
             "tangent": tangents.get(node.number),
             "swept": node.swept,

@@ -52,9 +52,10 @@ ASCII = str.maketrans("∇·×÷⁺⁰¹²³⁴⁵⁶⁷⁸⁹", "^.x:+012345678
 def format_program(program: Program, rows: int | None = None, ascii: bool = False) -> str:
     """The tapes of a program as tables, a row per node.
 
-    A row shows the number of the node, its operation on numbered operands, its value at the point of recording (``?``
-    where there is none), and whether it is an input or an output. In an adjoint tape it also shows the node whose sweep
-    emitted it, and the adjoint that it is, written in the adjoints of that tape; in a tangent tape, the tangent.
+    A row shows the number of the node, its operation on numbered operands or the name of an input, its value at the
+    point of recording (``?`` where there is none), and whether it is an input or an output. In an adjoint tape it also
+    shows the node whose sweep emitted it, and the adjoint that it is, written in the adjoints of that tape; in a
+    tangent tape, the tangent.
 
     Parameters
     ----------
@@ -88,8 +89,8 @@ def format_program(program: Program, rows: int | None = None, ascii: bool = Fals
     >>> print(format_program(program))
     Tape 1 (primal): 4 nodes, inputs @1, @2, output @4
       node          value
-      @1 = ?        2      input 1
-      @2 = ?        3      input 2
+      @1 = x        2      input
+      @2 = y        3      input
       @3 = 4 * @1   8
       @4 = @3 * @2  24     output
     """

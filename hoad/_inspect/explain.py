@@ -18,12 +18,13 @@ from hoad._core.record.recording import Extension
 from hoad._display.notation import operation_text
 from hoad._display.values import shape_text
 from hoad._inspect import debug_nans
-from hoad._inspect.origin import input_names, leaf_names, name_of
+from hoad._inspect.origin import input_names, name_of
 from hoad._program.dependence_of_programs import spread_nodes
 from hoad._program.program import Program
 from hoad._program.record import recorded_as
 from hoad._program.tape import Tape
 from hoad._pytree.arguments import check_function
+from hoad._pytree.containers import leaf_names
 from hoad.errors import ArgumentError, NoRuleError, count
 
 MOST_ITEMS = 1024  # of all inputs together, up to which dependence is followed item by item

@@ -10,7 +10,7 @@ from hoad._display.lines import find_lines
 from hoad._program.program import Program
 from hoad._program.tape import Tape
 from hoad._pytree.arguments import Key, called
-from hoad._pytree.containers import Forms
+from hoad._pytree.containers import Forms, leaf_names
 
 MODES = {"adjoint": "reverse", "tangent": "forward"}
 
@@ -141,11 +141,3 @@ def name_of(f: Any) -> str:
 def input_names(f: Any, keys: tuple[Key, ...], forms: Forms | None) -> list[str]:
     """What the user calls the inputs, leaf by leaf."""
     return leaf_names([called(f, key) for key in keys], forms)
-
-
-def leaf_names(names: list[str], forms: Forms | None) -> list[str]:
-    """What to call the leaves of arguments or results with these names."""
-    found = []
-    for name, parts in zip(names, forms or [None] * len(names), strict=True):
-        found += [name] if parts is None else [name + parts.structure.path(place) for place in parts.places]
-    return found

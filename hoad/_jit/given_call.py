@@ -396,6 +396,7 @@ class GivenCall:
         window = (0, d.size, 0, d.guards)
         gives = results.gives if effects is None else None
         tape = Tape(d.graph, window, d.inputs, operands, "primal", single, gives=gives)
+        tape._arguments = tuple(name for name, aval in zip(self.names, self.avals, strict=True) if aval is not None)
         is_plain = not live and effects is None and draws is None
         tape._source = (self.kept(), {}) if is_plain else None
         program = Program([tape])

@@ -131,7 +131,8 @@ def dump(tapes: list[Any]) -> dict[str, Any]:
         for t in tapes
     ]
     graph = graph_data(last._graph, last._end, last._guards, describe, _check_params)
-    return {"format": FORMAT, "graph": graph, "windows": windows}
+    names = tapes[0]._argument_names(), [t._wrt for t in tapes]
+    return {"format": FORMAT, "graph": graph, "windows": windows, "names": names}
 
 
 # ---- read -----------------------------------------------------------------------------------------------------------
@@ -188,8 +189,11 @@ copyreg.pickle(Parts, lambda x: (_parts_from, (x.structure, x.constants, x.place
 copyreg.pickle(Structure, lambda x: (_structure_from, ([n and (n.cls, n.keys, n.extra) for n in x._nodes],)))
 
 
-def load(data: dict[str, Any]) -> tuple[Any, list[tuple[Any, ...]]]:
-    """(graph, windows) of `dump`."""
+Names = tuple[tuple[str, ...] | None, list[tuple[int, ...] | None]]  # of arguments; by what each tape is an adjoint
+
+
+def load(data: dict[str, Any]) -> tuple[Any, list[tuple[Any, ...]], Names]:
+    """(graph, windows, names) of `dump`; names may be missing."""
     found = data.get("format")
     if found != FORMAT:
         raise pickle.UnpicklingError(
@@ -209,7 +213,21 @@ def load(data: dict[str, Any]) -> tuple[Any, list[tuple[Any, ...]]]:
             raise refusal(f"tape {k} is of kind {kind!r}, with {count(len(outputs), 'output')}")
         _check_forms(takes, len(windows[0][1]), f"the arguments of tape {k}")
         _check_forms(gives, len(outputs), f"the results of tape {k}")
-    return graph, windows
+    return graph, windows, _checked_names(data.get("names", (None, [None] * len(windows))), windows)
+
+
+def _checked_names(names: Any, windows: list[tuple[Any, ...]]) -> Names:
+    arguments, wrt = names
+    if arguments is not None and (type(arguments) is not tuple or not all(type(name) is str for name in arguments)):
+        raise refusal(f"its arguments are called {arguments!r}")
+    if type(wrt) is not list or len(wrt) != len(windows):
+        raise refusal(f"its tapes are adjoints by {wrt!r}")
+    for nodes, (window, _, outputs, *_) in zip(wrt, windows, strict=True):
+        if nodes is not None and (type(nodes) is not tuple or len(nodes) != len(outputs)):
+            raise refusal(f"the outputs of a tape are adjoints by {nodes!r}")
+        for k in nodes or ():
+            whole_number(k, 0, window[0] - 1, "what an output is the adjoint of")
+    return arguments, wrt
 
 
 def _check_forms(forms: Forms | None, leaves: int, what: str) -> None:

@@ -30,13 +30,23 @@ from hoad._pytree.containers import spread
 from hoad.errors import ArgumentError, DTypeError, ShapeError, TracedValueError, count
 
 
+class Page(Protocol):
+    """A page that notebooks show, and its HTML."""
+
+    text: str
+
+    def _repr_html_(self) -> str: ...
+
+
 class Display(Protocol):
     """How programs are shown, by `hoad._display.formats`."""
 
     def table(self, program: Program, format: str, rows: int | None, ascii: bool) -> str: ...
     def records(self, program: Program, lines: bool) -> list[dict[str, Any]]: ...
     def to_dot(self, program: Program, values: bool, pairs: bool, direction: str) -> str: ...
-    def explore(self, program: Program, file: Any, open: bool, limit: int, lines: bool, title: str | None) -> None: ...
+    def explore(
+        self, program: Program, file: Any, open: bool, limit: int, lines: bool, title: str | None
+    ) -> Page | None: ...
     def html(self, program: Program) -> str: ...
     def svg(self, program: Program) -> str | None: ...
 
@@ -430,7 +440,7 @@ class Program(list[Tape], Callee):
         >>> print(program)
         Tape 1 (primal): 3 nodes, input @1, output @3
           node                             value
-          @1 = ?                           3      input
+          @1 = x                           3      input
           @2 = call(@1, program=<1 tape>)  9
           @3 = @2 + @1                     12     output
         <BLANKLINE>
@@ -438,7 +448,7 @@ class Program(list[Tape], Callee):
         >>> print(program.inner(2))
         Tape 1 (primal): 2 nodes, input @1, output @2
           node          value
-          @1 = ?        3      input
+          @1 = x        3      input
           @2 = @1 * @1  9      output
         """
         end = self._last._end
@@ -460,10 +470,10 @@ class Program(list[Tape], Callee):
     def table(self, format: str = "plain", rows: int | None = 200, *, ascii: bool = False) -> str:
         """The tapes as tables, a row per node.
 
-        A row shows the number of the node, its operation on numbered operands, its value at the point of recording
-        (``?`` if there is none), whether it is an input or an output, and its recorded truth value if the function
-        branched on it (``guard: was True``). In an adjoint tape it also shows the node whose sweep emitted it, and
-        which adjoint it is.
+        A row shows the number of the node, its operation on numbered operands or the name of an input, its value at
+        the point of recording (``?`` if there is none), whether it is an input or an output, and its recorded truth
+        value if the function branched on it (``guard: was True``). In an adjoint tape it also shows the node whose
+        sweep emitted it, and which adjoint it is.
 
         Parameters
         ----------
@@ -501,8 +511,8 @@ class Program(list[Tape], Callee):
         <BLANKLINE>
         | node | value | |
         |:--|:--|:--|
-        | `@1 = ?` | `2` | input 1 |
-        | `@2 = ?` | `3` | input 2 |
+        | `@1 = x` | `2` | input |
+        | `@2 = y` | `3` | input |
         | `@3 = 4 * @1` | `8` | |
         | `@4 = @3 * @2` | `24` | output |
         """
@@ -523,11 +533,12 @@ class Program(list[Tape], Callee):
             A dictionary for each node, in order, with the keys ``tape`` (counted from 1), ``kind``, ``node`` (its
             number), ``operation``, ``expression`` (as in the table), ``operands`` (numbers of nodes, and constants as
             `Constant`), ``parents`` (the numbers among these), ``parameters``, ``value`` (None if it has none),
-            ``shape``, ``dtype``, ``input`` (its number as an input, counted from 1, or None), ``outputs`` (a tuple of
-            its numbers as an output), ``adjoint`` (its name as an adjoint, or None), ``swept``, ``adjoint_of``,
-            ``part`` (as in `TapeNode`), ``tangent`` and ``tangent_of`` (the same for a tangent tape), ``where``
-            (``"file:line"`` or None; for an adjoint node, the line of the node whose sweep emitted it) and ``guards``
-            (pairs: the value on which the function branched here, and its line).
+            ``shape``, ``dtype``, ``input`` (its number as an input, counted from 1, or None), ``name`` (its name as an
+            input, or None), ``outputs`` and ``output_names`` (tuples of its numbers and names as an output),
+            ``adjoint`` (its name as an adjoint, or None), ``swept``, ``adjoint_of``, ``part`` (as in `TapeNode`),
+            ``tangent`` and ``tangent_of`` (the same for a tangent tape), ``where`` (``"file:line"`` or None; for an
+            adjoint node, the line of the node whose sweep emitted it) and ``guards`` (pairs: the value on which the
+            function branched here, and its line).
 
         Raises
         ------
@@ -594,8 +605,8 @@ class Program(list[Tape], Callee):
           edge [color="#66788a", arrowsize=0.7, fontname="sans-serif", fontsize=9];
           subgraph cluster_1 {
             label="Tape 1 (primal)"; labeljust=l; fontname="sans-serif"; style=rounded; color="#8aa0b4";
-            n1 [label="@1\ninput 1", fillcolor="#dcebfa"];
-            n2 [label="@2\ninput 2", fillcolor="#dcebfa"];
+            n1 [label="@1 = x\ninput", fillcolor="#dcebfa"];
+            n2 [label="@2 = y\ninput", fillcolor="#dcebfa"];
             n3 [label="@3 = @1 - @2\noutput", fillcolor="#fbe6cf"];
           }
           n1 -> n3 [headlabel="1"];
@@ -606,26 +617,26 @@ class Program(list[Tape], Callee):
 
     def explore(
         self,
-        file: str | os.PathLike[str],
+        file: str | os.PathLike[str] | None = None,
         *,
         open: bool = False,
         limit: int = 5000,
         lines: bool = True,
         title: str | None = None,
-    ) -> None:
-        """Write an HTML page to explore the tapes in a browser.
+    ) -> Page | None:
+        """An HTML page to explore the tapes, shown by a notebook or written to a file.
 
-        Primal and adjoint are shown side by side, as tables and as a graph. Selecting a node shows its operands, its
-        uses, its adjoint and every contribution to that, its value and the user's line. The program that a `call` node
-        runs opens from that node, with the values of that call. The page is a single file that needs no network and no
-        library.
+        All tapes are shown side by side, as tables and as a graph. Selecting a node shows its operands, its uses, its
+        adjoint and every contribution to that, its tangent, its value and the user's line. The program that a `call`
+        node runs opens from that node, with the values of that call. The page is a single file that needs no network
+        and no library.
 
         Parameters
         ----------
-        file : str or path
+        file : str or path, optional
             The file to write, such as ``"tape.html"``. An existing file is overwritten.
         open : bool, optional
-            If True, open the page in the browser.
+            If True, open the page in the browser; without `file`, from a temporary file.
         limit : int, optional
             The largest number of nodes to show one by one. The tapes of a larger program are folded: a row for each of
             the user's lines if these are known, otherwise for each of some hundred parts of a tape. The page says so,
@@ -635,6 +646,11 @@ class Program(list[Tape], Callee):
             If True, find the user's line of scalar operations too, by running the recorded function once more.
         title : str, optional
             The title of the page; the name of the function by default.
+
+        Returns
+        -------
+        Page or None
+            Without `file`, an object that a notebook shows inline; its attribute `text` is the HTML. With `file`, None.
 
         Raises
         ------
@@ -660,7 +676,7 @@ class Program(list[Tape], Callee):
         >>> page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
         True
         """
-        self._display.explore(self._shown(), file, open, limit, lines, title)
+        return self._display.explore(self._shown(), file, open, limit, lines, title)
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the tables, and the graph where Graphviz is at hand and the program is small."""
@@ -748,6 +764,7 @@ class Program(list[Tape], Callee):
             parent = tapes[-1] if tapes else None
             moved = Tape(graph, window, list(tape._inputs), list(tape._outputs), tape.kind, tape._single, parent)
             moved._notes, moved._find_notes, moved._source = tape._notes, tape._find_notes, tape._source
+            moved._names, moved._wrt = tape._named(), tape._wrt
             tapes.append(moved)
         made = Program(tapes)
         made._linear, made._omitted = self._linear, self._omitted
@@ -785,10 +802,12 @@ def _restored(data: Any, extra: tuple[Any, ...]) -> Program:
     """A program out of a pickle."""
     tapes: list[Tape] = []
     if data is not None:
-        graph, windows = load(data)
+        graph, windows, (arguments, wrt) = load(data)
         for window, inputs, outputs, kind, single, *forms in windows:
             parent = tapes[-1] if tapes else None
             tapes.append(Tape(graph, window, list(inputs), list(outputs), kind, single, parent, *forms))
+            tapes[-1]._wrt = wrt[len(tapes) - 1]
+        tapes[0]._arguments = arguments
     program = Program(tapes)
     fixed, linear, omitted, origin = extra
     nodes = {i for tape in program for i in tape._inputs}

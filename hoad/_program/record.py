@@ -84,6 +84,7 @@ def recorded_as(
     gives: Forms | None = [parts] if single and parts is not None else None
     tape = Tape(graph, window, recording.inputs, ys, "primal", single, None, takes, gives)
     tape._source = f if takes is None else _of_leaves(f, takes), kwargs
+    tape._given = len(args)
     return Program([tape])
 
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from hoad._core.graph.inspect import const_value, graph_nbytes, guard_rows, node_row
+from hoad._core.graph.inspect import const_value, graph_nbytes, guard_rows, node_row, operand_avals
 from hoad._core.graph.primitive import Primitive
 from hoad._core.graph.tape import Graph
 from hoad._core.record.recording import compute_values
 from hoad._core.runtime.engine import Lowered
-from hoad._ops.primitives import ASSEMBLE, ITEM, RESULT
-from hoad._pytree.containers import Forms, regrouped
+from hoad._ops.primitives import ASSEMBLE, INPUT, ITEM, RESULT
+from hoad._pytree.arguments import argument_names
+from hoad._pytree.containers import Forms, leaf_names, regrouped
 from hoad.errors import count
 
 
@@ -49,6 +50,8 @@ class TapeNode:
         Which contribution it is, counted from 1; 0 for a sum of contributions.
     tangent_of : int or None
         In a tangent tape, the node whose tangent this is.
+    name : str or None
+        The name of an input: see `Tape.input_names`.
     """
 
     number: int
@@ -61,6 +64,7 @@ class TapeNode:
     adjoint_of: int | None = None
     part: int | None = None
     tangent_of: int | None = None
+    name: str | None = None
 
     @property
     def parents(self) -> tuple[int, ...]:
@@ -101,6 +105,10 @@ class Tape:
         self._notes: Any = None
         # What was recorded and its keywords, to be recorded again where the lines of scalar operations are asked for.
         self._source: tuple[Callable[..., Any], dict[str, Any]] | None = None
+        self._given: int | None = None  # how many arguments that function was called with, if these are the inputs
+        self._arguments: tuple[str, ...] | None = None  # what it calls them, once that was asked for
+        self._wrt: tuple[int, ...] | None = None  # of an adjoint tape, the nodes whose adjoints its outputs are
+        self._names: tuple[dict[int, str], tuple[str, ...]] | None = None  # of inputs by node, of outputs; once found
         # Emits the tape once more, noting whose derivative each node is; most are never read, so none keeps notes.
         self._find_notes: Callable[[], Any] | None = None
         self.kind = kind
@@ -119,6 +127,17 @@ class Tape:
     def outputs(self) -> tuple[int | Constant, ...]:
         """The numbers of its outputs; an output that depends on nothing is a constant."""
         return tuple(self._shown(k) for k in self._outputs)
+
+    @property
+    def input_names(self) -> tuple[str | None, ...]:
+        """The names of its inputs: ``x`` or ``theta['a']``, of symbolic seeds ``seed`` or ``dx``; None if unknown."""
+        named = self._named()[0]
+        return tuple(named.get(i) for i in self._inputs)
+
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        """The names of its outputs: ``output`` or ``output['b']``, of adjoints ``∇x``."""
+        return self._named()[1]
 
     @property
     def parents(self) -> tuple[int, ...]:
@@ -166,14 +185,69 @@ class Tape:
             number=i + 1,
             operation=primitive.name,
             operands=tuple(self._shown(k) for k in operands),
-            parameters=_named(primitive, params),
+            parameters=_parameters(primitive, params),
             result=value,
             shape=aval.shape,
             swept=None if swept is None else swept + 1,
             adjoint_of=None if self.kind == "tangent" else of,
             part=part,
             tangent_of=of if self.kind == "tangent" else None,
+            name=self._named()[0].get(i) if primitive is INPUT else None,
         )
+
+    def _named(self) -> tuple[dict[int, str], tuple[str, ...]]:
+        """The names of its inputs by node, as far as they are known, and of its outputs in order."""
+        if self._names is None:
+            self._names = dict(zip(self._inputs, self._input_labels(), strict=False)), self._output_labels()
+        return self._names
+
+    def _input_labels(self) -> list[str]:
+        parent = self._parent
+        if parent is None:
+            arguments = self._argument_names() or ()
+            if self._takes is None:
+                return list(arguments)
+            return leaf_names(arguments, self._takes) if len(arguments) == len(self._takes) else []
+        if self.kind == "adjoint":
+            ends, labels = parent._outputs, parent._paths("seed")
+        else:
+            ends = self._first._inputs
+            labels = [f"d{name}" for name in self._names_of(ends)]
+        avals = operand_avals(self._graph, list(ends))
+        return [label for label, aval in zip(labels, avals, strict=True) if aval.inexact]
+
+    def _argument_names(self) -> tuple[str, ...] | None:
+        if self._arguments is None and self._given is not None and self._source is not None:
+            self._arguments = argument_names(self._source[0], self._given)
+        return self._arguments
+
+    def _output_labels(self) -> tuple[str, ...]:
+        if self._wrt is not None:
+            return tuple(f"∇{name}" for name in self._names_of(self._wrt))
+        if self.kind == "tangent" and self._parent is not None:
+            return tuple(x if x.startswith("output") else f"d{x}" for x in self._parent.output_names)
+        return tuple(self._paths("output"))
+
+    def _paths(self, root: str) -> list[str]:
+        """How each output is got at in what the tape gives."""
+        n = len(self._outputs if self._gives is None else self._gives)
+        return leaf_names([root] if self._single or n == 1 else [f"{root}[{k}]" for k in range(n)], self._gives)
+
+    def _names_of(self, nodes: Iterable[int]) -> list[str]:
+        """The names of inputs of this tape or of those it came of, or else the numbers of the nodes."""
+        known: dict[int, str] = {}
+        tape = self._parent
+        while tape is not None:
+            known |= tape._named()[0]
+            tape = tape._parent
+        return [known.get(i, f"@{i + 1}") for i in nodes]
+
+    @property
+    def _first(self) -> Tape:
+        tape = self
+        while tape._parent is not None:
+            tape = tape._parent
+        return tape
 
     def _note(self, i: int) -> tuple[int, int, int]:
         if self._notes is None and self._find_notes is not None:
@@ -191,7 +265,7 @@ class Tape:
         return f"<Tape: {self.kind}, {', '.join(counts)}>"
 
 
-def _named(primitive: Primitive, params: Any) -> dict[str, Any]:
+def _parameters(primitive: Primitive, params: Any) -> dict[str, Any]:
     if primitive in (ITEM, RESULT):
         return {"index": params[0]}
     if primitive is ASSEMBLE:

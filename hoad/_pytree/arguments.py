@@ -271,6 +271,14 @@ def called(f: Any, key: Key) -> str:
     return positional[key] if key < len(positional) else f"args[{key}]"
 
 
+def argument_names(f: Any, given: int) -> tuple[str, ...] | None:
+    """What f calls its first arguments; None where it does not say."""
+    found = parameters(f)
+    if not found.is_known:
+        return None
+    return (*found.positional[:given], *(f"{found.rest}[{k}]" for k in range(given - len(found.positional))))
+
+
 class Parameters(NamedTuple):
     """The names of the parameters of a function; `required` counts those by position that have no default."""
 
@@ -280,6 +288,7 @@ class Parameters(NamedTuple):
     takes_any: bool  # number by position
     takes_any_keyword: bool
     is_known: bool = True
+    rest: str = "args"  # the name of the parameter that takes them
 
 
 def parameters(f: Any) -> Parameters:
@@ -299,6 +308,7 @@ def parameters(f: Any) -> Parameters:
         len([p for p in positional if p.default is p.empty]),
         inspect.Parameter.VAR_POSITIONAL in kinds,
         inspect.Parameter.VAR_KEYWORD in kinds,
+        rest=next((p.name for p in found if p.kind is p.VAR_POSITIONAL), "args"),
     )
 
 
@@ -318,7 +328,9 @@ def _parameters_of_code(code: types.CodeType, defaults: int) -> Parameters:
     """The same of a plain function, for a tenth of the time."""
     takes_any, by_keyword = bool(code.co_flags & inspect.CO_VARARGS), bool(code.co_flags & inspect.CO_VARKEYWORDS)
     n, names = code.co_argcount, code.co_varnames
-    return Parameters(names[:n], names[n : n + code.co_kwonlyargcount], n - defaults, takes_any, by_keyword)
+    end = n + code.co_kwonlyargcount
+    rest = names[end] if takes_any else "args"
+    return Parameters(names[:n], names[n:end], n - defaults, takes_any, by_keyword, rest=rest)
 
 
 # ---- which of them --------------------------------------------------------------------------------------------------

@@ -579,6 +579,18 @@ class Name:
 Forms = list[Parts | None]  # of several arguments or results: None where there is a single value
 
 
+def leaf_names(names: Sequence[str], forms: Forms | None) -> list[str]:
+    """What to call the leaves of arguments or results with these names."""
+    found: list[str] = []
+    for name, parts in zip(names, forms or [None] * len(names), strict=True):
+        if parts is None:
+            found.append(name)
+        else:
+            paths = parts.structure.paths()
+            found += [name + paths[place] for place in parts.places]
+    return found
+
+
 def regrouped(values: Iterable[Any], forms: Forms, constants: bool = False) -> list[Any]:
     """One value for each argument from those of the leaves, with the constants or with None in the place of these."""
     coming = iter(values)

@@ -161,8 +161,8 @@ class Expression(Operators):
         >>> print((x * y + x * y).to_program(y, x))
         Tape 1 (primal): 4 nodes, inputs @1, @2, output @4
           node          value
-          @1 = ?        ?      input 1
-          @2 = ?        ?      input 2
+          @1 = y        ?      input
+          @2 = x        ?      input
           @3 = @2 * @1  ?
           @4 = @3 + @3  ?      output
         """
@@ -530,7 +530,9 @@ KINDS[:] = Expression, ArrayExpression
 def _program(roots: list[Expression], symbols: tuple[Expression, ...]) -> Program:
     layout = Layout(roots, symbols)
     window = (0, layout.size, 0, 0)
-    return Program([Tape(layout.graph, window, layout.inputs, layout.outputs, "primal", len(roots) == 1)])
+    tape = Tape(layout.graph, window, layout.inputs, layout.outputs, "primal", len(roots) == 1)
+    tape._arguments = tuple(str(symbol.name) for symbol in symbols)
+    return Program([tape])
 
 
 def _zeros(shape: tuple[int, ...]) -> Any:

@@ -84,7 +84,9 @@ def extended(
         seeds, inputs = seed_operands(extension, avals, last._gives, seed, "gradient", "output", strong)
         return extension.adjoints(targets, seeds, wrt, noted), inputs
 
-    return grown(program, "adjoint", len(wrt if gives is None else gives) == 1, simplify, sweep, gives, apart)
+    made = grown(program, "adjoint", len(wrt if gives is None else gives) == 1, simplify, sweep, gives, apart)
+    made._last._wrt = tuple(wrt)
+    return made
 
 
 # ---- calls of programs ----------------------------------------------------------------------------------------------

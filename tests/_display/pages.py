@@ -16,14 +16,14 @@ from hoad._program.program import Program
 class Page(HTMLParser):
     """A page: its elements, its texts by element, and the data in it."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, packed: bool = True) -> None:
         super().__init__()
         self.elements: list[tuple[str, dict[str, str | None]]] = []
         self.texts: dict[str, list[str]] = {}
         self.feed(text)
         self.close()
-        packed, *_ = self.texts["script"]
-        self.data = json.loads(zlib.decompress(base64.b64decode(packed)))
+        if packed:
+            self.data = json.loads(zlib.decompress(base64.b64decode(self.texts["script"][0])))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.elements.append((tag, dict(attrs)))
@@ -48,6 +48,8 @@ class Page(HTMLParser):
                 "number": numbers[k],
                 **{key: data[key][k] for key in "tev"},
                 "w": data["w"][k] or data["v"][k],
+                "operation": data["operations"][data["q"][k]],
+                "names": data["names"].get(str(k), []),
                 **{key: data[key].get(str(k), "") for key in "dmg"},
                 **{key: k in data[key] for key in "ixo"},
                 "p": [place(k, by) for by in data["p"][ends[k] : ends[k + 1]]],

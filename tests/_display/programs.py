@@ -51,6 +51,11 @@ def doubly(x: Any) -> Any:
     return middle(x) + middle(3 * x)
 
 
+def model(theta: Any, *x: Any) -> Any:
+    """Containers in and out."""
+    return {"cost": theta["a"] * x[0] + theta["b"][0] ** 2 * x[1], "size": theta["a"] * x[1]}
+
+
 HOSTILE = '</script><b onclick="x">|`&amp;\\N'
 
 
@@ -81,5 +86,9 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
     "guards": lambda: hoad.gradient(hoad.record(branching, 2.0)),
     "not finite": lambda: hoad.gradient(hoad.record(lambda x: np.log(x) / x, 0.0)),
     "hostile": lambda: hoad.gradient(hoad.record(hostile, 1.0)),
+    "tangent": lambda: hoad.tangent(hoad.record(by_hand, 2.0, 3.0), (1.0, 0.5), simplify=False),
+    "tangent of a gradient": lambda: hoad.tangent(hoad.gradient(hoad.record(by_hand, 2.0, 3.0)), "symbolic"),
+    "containers": lambda: hoad.gradient(hoad.record(model, {"a": 2.0, "b": [3.0]}, 0.5, 1.5), "symbolic"),
+    "hostile names": lambda: hoad.gradient(hoad.record(lambda x: x[HOSTILE] * x["y\n"], {HOSTILE: 1.0, "y\n": 2.0})),
     "adjoint alone": lambda: hoad.gradient(hoad.record(by_hand, 2.0, 3.0))[1:],
 }

@@ -173,13 +173,13 @@ def test_choosing_a_node_marks_all_that_belongs_to_it(show: Show) -> None:
         assert page.rows_marked(name) == numbers, "the tables show it, of both tapes"
     details = page.text("#details")
     for said in (
-        "@2 = ?",
+        "@2 = y",
         "Used by (3)",
         "∇@2 = ∇¹@2 + ∇²@2",
         "∇¹@2 = ∇@5 * 4",
         "∇²@2 = ∇@4 * @3",
         "28.2525",
-        "input 2",
+        "input",
     ):
         assert said in details
     (chosen,) = page.all('.row[aria-selected="true"]')
@@ -284,6 +284,30 @@ def test_search(show: Show) -> None:
     assert page.text("#found") == "none found"
 
 
+def test_search_finds_first_what_is_called_so(show: Show) -> None:
+    """An input, an output, an operation, an adjoint or a number; then what holds the text somewhere."""
+    from selenium.webdriver.common.keys import Keys
+
+    page = show(hand())
+    hits = "return tape.model.hits.map((k) => tape.model.label(k))"
+    for text, exact, least in (
+        ("y", ["@2"], 3),  # in lines too
+        ("∇y", ["@21"], 1),
+        ("output", ["@9"], 3),
+        ("SIN", ["@6"], 5),
+        ("multiply", [f"@{k}" for k in (3, 4, 5, 7, 8, 13, 14, 15, 17, 18, 19, 20, 22)], 13),
+        ("∇@4", ["@11"], 3),
+        ("12", ["@12"], 4),
+    ):
+        page.keys(Keys.ESCAPE, "/", text)
+        found = page.run(hits)
+        assert found[: len(exact)] == exact and len(found) >= least and len(set(found)) == len(found), text
+        said = f"{len(found)} nodes, {len(exact)} exact" if len(found) > len(exact) else f"{len(found)} node"
+        assert page.text("#found").startswith(said)
+    page.keys(Keys.ESCAPE, "/", "y", Keys.ENTER)
+    assert page.chosen == "@2"
+
+
 def test_an_address_names_a_node(show: Show) -> None:
     page = show(hand(), "#@18")
     assert page.chosen == "@18"
@@ -302,6 +326,9 @@ def test_branches(show: Show) -> None:
     page = show(hoad.record(branching, 2.0))
     page.click_row("@2")
     assert "The function branched on this: it was True at" in page.text("#details")
+    page = show(hoad.gradient(hoad.record(branching, 2.0)))
+    page.click_row("@2")
+    assert "adjoint" not in page.text("#details"), "a boolean has none"
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -348,7 +375,7 @@ def test_contrast(scheme: str, show: Show) -> None:
         return float(linear @ [0.2126, 0.7152, 0.0722])
 
     pairs = [("text", ground) for ground in ("back", "panel", "hover", "chosen", "box", "input", "output")]
-    pairs += [("quiet", "panel"), ("quiet", "back"), ("panel", "focus")]
+    pairs += [("quiet", "panel"), ("quiet", "back"), ("panel", "focus"), ("user", "frame"), ("quiet", "frame")]
     for name in ("operand", "user", "adjoint", "contribution", "target"):
         pairs += [(name, f"{name}-back"), ("text", f"{name}-back"), ("quiet", f"{name}-back")]
     low = {}
@@ -373,7 +400,76 @@ def test_on_a_phone(show: Show) -> None:
     assert 0 < shown[0] < shown[1] <= 844
     page.driver.find_element("css selector", "button[data-view=graph]").click()
     assert page.run("return document.getElementById('canvas').clientWidth") == 390
+    for node in (20, 4, 9):
+        page.run("tape.choose(arguments[0], 'keys'); return new Promise(requestAnimationFrame)", node)
+        x, y = page.run("return tape.positionOf(tape.chosen)")
+        assert 0 < x < 390 and 0 < y < page.run("return document.getElementById('canvas').clientHeight"), "in sight"
     assert not page.driver.find_element("id", "tables").is_displayed()
+
+
+def test_edges_of_a_node_with_many_users_are_drawn_on_demand(show: Show) -> None:
+    page = show(hoad.record(lambda x, y: sum(x * k for k in range(2, 20)) * y, 1.5, 2.0))
+    assert page.run("return tape.drawn()") == {"edges": 37, "fans": {"@1": 18}}
+    page.click_row("@1")
+    page.run("return new Promise(requestAnimationFrame)")
+    assert page.run("return tape.drawn().edges") == 37 + 18
+    page.click_row("@3")
+    page.run("return new Promise(requestAnimationFrame)")
+    assert page.run("return tape.drawn().edges") == 37 + 1
+
+
+def test_nothing_chosen(show: Show) -> None:
+    """The panel says what can be done, and leads to the inputs and outputs."""
+    page = show(hand())
+    said = page.text("#details")
+    assert "Choose a row of a table, or a box of the graph" in said and "/ searches" in said
+    assert "Tape 1 (primal): inputs (2)" in said and "@21 ∇y" in said
+    page.all("#details li button")[1].click()
+    assert page.chosen == "@2"
+
+
+def test_tangents_are_joined_as_adjoints_are(show: Show) -> None:
+    page = show(PROGRAMS["tangent"]())
+    page.click_row("@6")
+    (number,) = page.relations["adjoint"]
+    assert "contribution" not in page.relations and page.rows_marked("adjoint") == {number}
+    assert "tangent" in page.driver.find_element("css selector", ".row.adjoint").text
+    assert "Its tangent" in page.text("#details") and "adjoint" not in page.text("#details")
+    page.keys("a")
+    assert page.chosen == number and page.relations["target"] == {"@6"}
+    assert "tangent of what" in page.text("#details") and "tangent of" in page.text(".row.target")
+    assert page.text(".tape:nth-child(2) .titles").split()[2] == "tangent"
+
+
+def test_every_step_to_a_tangent_has_a_line(show: Show) -> None:
+    page = show(PROGRAMS["tangent"]())
+    lines = page.run("return [...Array(tape.model.size).keys()].map((k) => tape.model.place(k)[0])")
+    assert all(lines[12:]), "but the seeds"
+
+
+def test_three_tapes_stand_beside_each_other(show: Show) -> None:
+    page = show(hoad.gradient(hoad.gradient(hoad.record(by_hand, 2.0, 3.0)), seed="symbolic"))
+    assert page.run("const t = document.getElementById('tables'); return t.scrollWidth <= t.clientWidth")
+    assert len({round(tape.rect["y"]) for tape in page.all(".tape")}) == 1
+    long = show(hoad.gradient(hoad.gradient(hoad.record(chain, 0.5)), seed="symbolic"))
+    for number, heading in enumerate(long.all(".tape h2"), 1):
+        assert heading.text.startswith(f"Tape {number} (") and heading.rect["height"] > 20
+    assert page.run("return document.documentElement.scrollWidth") <= 1280
+
+
+def test_the_frame_of_a_notebook(show: Show, tmp_path: Path) -> None:
+    page = show(hand())
+    frame = hand().explore()
+    assert frame is not None
+    (tmp_path / "notebook.html").write_text(f"<!DOCTYPE html>{frame._repr_html_()}", encoding="utf-8")
+    page.driver.get((tmp_path / "notebook.html").as_uri())
+    page.driver.switch_to.frame(0)
+    try:
+        page.wait()
+        page.click_row("@2")
+        assert page.chosen == "@2" and "@2 = y" in page.text("#details")
+    finally:
+        page.driver.switch_to.default_content()
 
 
 def test_views(show: Show) -> None:

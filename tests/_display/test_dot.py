@@ -71,7 +71,8 @@ def test_the_graph_is_that_of_the_program(name: str, values: bool) -> None:
     assert clusters == {number: k for number, (k, _) in nodes.items()}
     assert labels.keys() == edges_ends(edges) | nodes.keys()
     assert edges == Counter((p, n) for n, (_, node) in nodes.items() for p in node.parents)
-    paired = {(n, node.adjoint_of) for n, (_, node) in nodes.items() if node.adjoint_of in nodes}
+    of = {n: node.adjoint_of or node.tangent_of for n, (_, node) in nodes.items()}
+    paired = {(n, target) for n, target in of.items() if target in nodes}
     assert dotted == paired
     for record in program.records():
         label = labels[record["node"]]

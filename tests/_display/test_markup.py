@@ -61,6 +61,8 @@ def markdown_tables(text: str) -> list[list[list[str]]]:
 def _cell(text: str) -> str:
     if text.startswith("<code>"):
         return html.unescape(text.removeprefix("<code>").removesuffix("</code>"))
+    if not text.startswith("`"):
+        return re.sub(r"\\([\\`*_<>\[\]|&])", r"\1", text)
     return re.sub(r"^(`+) ?(.*?) ?\1$", r"\2", text).replace("\\|", "|")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from _display.pages import explored
+from _display.pages import Page, explored
 from _display.programs import HOSTILE, PROGRAMS, by_hand, chain
 from _display.reading import tables
 
@@ -27,14 +27,15 @@ def test_the_page_says_what_print_says(name: str, tmp_path: Path) -> None:
         assert " ".join(node["t"].split()) == " ".join(row.operation.split())
         assert node["v"] == row.columns["value"]
         assert node["m"] == row.columns["mark"]
-        assert node["e"] == row.columns.get("adjoint", "")
+        assert node["e"] == row.columns.get("adjoint", row.columns.get("tangent", ""))
     place = {node.number: k for k, node in enumerate(node for tape in program for node in tape.nodes)}
     for tape in program:
         outputs = {k for k in tape.outputs if isinstance(k, int)}
         for node in tape.nodes:
             shown = nodes[place[node.number]]
             assert shown["p"] == [place[k] for k in node.parents if k in place]
-            assert shown["of"] == place.get(node.adjoint_of) and shown["k"] == node.part
+            assert shown["of"] == place.get(node.adjoint_of or node.tangent_of) and shown["k"] == node.part
+            assert shown["operation"] == node.operation
             assert shown["s"] == place.get(node.swept)
             assert shown["i"] == (node.number in tape.inputs) and shown["x"] == (node.number in outputs)
 
@@ -111,6 +112,25 @@ def test_wrong_limit(tmp_path: Path) -> None:
         PROGRAMS["hand"]().explore(tmp_path / "tape.html", limit=0)
 
 
+def test_an_adjoint_that_is_no_node_of_its_own(tmp_path: Path) -> None:
+    """Of inputs and of what a tangent tape goes on with, the page has what the tape gives."""
+    given = explored(hoad.gradient(hoad.record(lambda x, y: x * y, 2.0, 3.0)), tmp_path).data["programs"][0]["tapes"]
+    assert given[1]["given"] == [[0, 1, "@2"], [1, 0, "@1"]]
+    linear = hoad.tangent(hoad.record(lambda x: 3 * x, 1.0), 2.0)
+    assert explored(linear, tmp_path).data["programs"][0]["tapes"][1]["given"] == [[1, None, "6"]]
+
+
+def test_a_notebook_shows_it_in_a_frame() -> None:
+    program = PROGRAMS["hostile"]()
+    page = program.explore(title=HOSTILE)
+    assert page is not None
+    frame = Page(page._repr_html_(), packed=False)
+    ((tag, attributes),) = frame.elements
+    assert tag == "iframe" and attributes["sandbox"] == "allow-scripts" and attributes["title"] == HOSTILE
+    assert attributes["srcdoc"] == page.text and HOSTILE in Page(page.text).nodes()[1]["t"]
+    assert HOSTILE in repr(page)
+
+
 def test_opened_on_request(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
     monkeypatch.setattr(webbrowser, "open", opened.append)
@@ -118,3 +138,5 @@ def test_opened_on_request(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert opened == []
     PROGRAMS["hand"]().explore(str(tmp_path / "a tape.html"), open=True)
     assert opened == [(tmp_path / "a tape.html").as_uri()]
+    page = PROGRAMS["hand"]().explore(open=True)
+    assert page is not None and Path(opened[1].removeprefix("file://")).read_text(encoding="utf-8") == page.text

@@ -161,6 +161,15 @@ def test_a_pickled_program_knows_array_lines_alone() -> None:
     assert {record["where"] for record in program.records(lines=True)} == {None}
 
 
+def test_a_function_in_c_has_no_lines() -> None:
+    assert [row["where"] for row in hoad.record(np.tanh, 0.3).records(lines=True)] == [None, None]
+
+
+def test_the_steps_to_a_tangent_are_of_its_line() -> None:
+    where = [row["where"] for row in PROGRAMS["tangent"]().records(lines=True)]
+    assert set(where[11:]) == {line_of(by_hand, text) for text in ("a = 4", "b = np.sin", "return a")}
+
+
 def test_a_debugger_is_left_in_place() -> None:
     program = hoad.record(by_hand, 2.0, 3.0)
     before = sys.gettrace()

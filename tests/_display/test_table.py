@@ -45,8 +45,8 @@ def test_primal_of_the_hand_worked_example() -> None:
         """
         Tape 1 (primal): 9 nodes, inputs @1, @2, output @9
           node          value
-          @1 = ?        2          input 1
-          @2 = ?        3          input 2
+          @1 = x        2          input
+          @2 = y        3          input
           @3 = 4 * @1   8
           @4 = @3 * @2  24
           @5 = 4 * @2   12
@@ -76,9 +76,9 @@ def test_adjoint_of_the_hand_worked_example() -> None:
           @18 = @17 * 4    @5    ∇¹@2 = ∇@5 * 4     20.2525
           @19 = @11 * @2   @4    ∇@3 = ∇@4 * @2     3
           @20 = @11 * @3   @4    ∇²@2 = ∇@4 * @3    8
-          @21 = @18 + @20  @4    ∇@2 = ∇¹@2 + ∇²@2  28.2525    output 2
+          @21 = @18 + @20  @4    ∇@2 = ∇¹@2 + ∇²@2  28.2525    output ∇y
           @22 = @19 * 4    @3    ∇²@1 = ∇@3 * 4     12
-          @23 = @15 + @22  @3    ∇@1 = ∇¹@1 + ∇²@1  10.3903    output 1
+          @23 = @15 + @22  @3    ∇@1 = ∇¹@1 + ∇²@1  10.3903    output ∇x
 
         ∇@k: the adjoint of @k
         ∇¹@k, ∇²@k, ...: the contributions to it, in the order of the sweep
@@ -95,7 +95,7 @@ def test_evaluation_trace_of_seven_variables() -> None:
         return np.exp(product) + (product - sine)
 
     (rows,) = tables(str(hoad.record(f, 1.0, 2.0)))
-    assert [row.operation for row in rows] == ["?", "?", "@1 * @2", "sin(@2)", "exp(@3)", "@3 - @4", "@5 + @6"]
+    assert [row.operation for row in rows] == ["x", "y", "@1 * @2", "sin(@2)", "exp(@3)", "@3 - @4", "@5 + @6"]
 
 
 def test_values_and_adjoints_of_the_expression_graph() -> None:
@@ -104,8 +104,8 @@ def test_values_and_adjoints_of_the_expression_graph() -> None:
     primal, adjoint = tables(str(hoad.gradient(program, simplify=False)))
     assert {round(float(row.columns["value"]), 2) for row in primal} >= {2, 4, 8, 0.99, 54.6, 55.59}
     outputs = {row.columns["mark"]: (row.name, round(float(row.columns["value"]), 3)) for row in adjoint}
-    assert outputs["output 1"] == ("∇@1", 217.229)
-    assert outputs["output 2"] == ("∇@2", -0.582)
+    assert outputs["output ∇x"] == ("∇@1", 217.229)
+    assert outputs["output ∇y"] == ("∇@2", -0.582)
 
 
 def test_three_variables_of_one_product() -> None:
@@ -114,7 +114,7 @@ def test_three_variables_of_one_product() -> None:
     primal, adjoint = tables(str(program))
     assert primal[-1].columns["value"] == "36" and primal[-1].columns["mark"] == "output"
     found = {row.columns["mark"]: row.columns["value"] for row in adjoint if row.columns["mark"]}
-    assert found == {"output 1": "15", "output 2": "3", "output 3": "3"}
+    assert found == {"output ∇x": "15", "output ∇y": "3", "output ∇z": "3"}
     names = [row.name for row in adjoint if row.name.endswith("@1")]
     assert names == ["∇¹@1", "∇²@1", "∇⁺@1", "∇³@1", "∇⁴@1", "∇⁺@1", "∇@1"]
 
@@ -125,9 +125,10 @@ def test_second_order() -> None:
     text = str(program)
     _, second, third = tables(text)
     assert "Tape 3 (adjoint): " in text
-    assert [row.columns["mark"] for row in third[:2]] == ["input 1", "input 2"]
+    assert [row.columns["mark"] for row in third[:2]] == ["input", "input"]
     assert all(row.columns["value"] == "?" for row in third)
-    assert third[0].operation == "?" and third[0].columns["adjoint"] == f"∇@{second[-1].number} = ?"
+    assert [row.operation for row in third[:2]] == ["seed[0]", "seed[1]"]
+    assert third[0].columns["adjoint"] == f"∇@{second[-1].number} = seed[0]"
     swept = {int(row.columns["from"][1:]) for row in third if row.columns["from"]}
     assert swept & {row.number for row in second} and swept & set(range(1, 10))
     assert {row.name for row in third if "output" in row.columns["mark"]} == {"∇@1", "∇@2"}
@@ -236,7 +237,7 @@ def test_wide_characters_are_aligned() -> None:
         """
         Tape 1 (primal): 3 nodes, input @1, output @3
           node           value
-          @1 = ?         1      input
+          @1 = x         1      input
           @2 = 関数(@1)  2
           @3 = @2 + @1   3      output
         """
@@ -265,7 +266,7 @@ def test_a_guard_on_an_output_and_one_asked_twice() -> None:
         return (x if c else -x), (c if c else not c)
 
     text = str(hoad.record(f, 2.0))
-    assert "  output 2, guard: was True" in text
+    assert "  output[1], guard: was True" in text
 
 
 # ---- ASCII ----------------------------------------------------------------------------------------------------------
@@ -298,7 +299,7 @@ def test_names_in_ascii_are_aligned() -> None:
         r"""
         Tape 1 (primal): 3 nodes, input @1, output @3
           node                   value
-          @1 = ?                 1      input
+          @1 = x                 1      input
           @2 = \u95a2\u6570(@1)  2
           @3 = @2 + @1           3      output
         """
@@ -319,7 +320,7 @@ def test_head_and_tail() -> None:
         """
         Tape 1 (primal): 601 nodes, input @1, output @601
           node             value
-            @1 = ?         0.5    input
+            @1 = x         0.5    input
             @2 = @1 / 2    0.25
           ... 597 rows left out; program.table(rows=None) shows all
           @600 = @599 / 2  1

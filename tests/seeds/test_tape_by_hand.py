@@ -47,7 +47,7 @@ def test_the_primal_table_as_it_is_printed() -> None:
         lines = program.table("markdown").splitlines()
         found = [line.split("|")[1].strip(" `") for line in lines if line.startswith("| `@")]
         assert found == [
-            *("@1 = ?", "@2 = ?", "@3 = 4 * @1", "@4 = @3 * @2", "@5 = 4 * @2", "@6 = sin(@5)", "@7 = 3 * @1"),
+            *("@1 = x", "@2 = y", "@3 = 4 * @1", "@4 = @3 * @2", "@5 = 4 * @2", "@6 = sin(@5)", "@7 = 3 * @1"),
             *("@8 = @6 * @7", "@9 = @4 + @8"),
         ]
 

@@ -36,6 +36,7 @@ class View {
     this.canvas.width = Math.round(box.width * dense);
     this.canvas.height = Math.round(box.height * dense);
     if (fresh) this.begin();
+    else if (narrow.matches && model.chosen !== null) this.reveal(model.chosen); // the panel takes room from the graph
     this.draw();
   }
 
@@ -199,16 +200,20 @@ class View {
     return high + HALF.x > x0 && low - HALF.x < x1 && bottom + HALF.y > y0 && top - HALF.y < y1;
   }
 
+  get own() { return model.chosen === null ? -1 : layout.unitOf(model.chosen); }
+  isDrawn({ from, to, bundled }) { return !bundled || from === this.own || to === this.own; }
+
   paintEdges(c) {
-    const own = model.chosen === null ? -1 : layout.unitOf(model.chosen);
+    const { own } = this;
     c.strokeStyle = this.colour("edge"); c.lineWidth = this.thin; c.globalAlpha = model.chosen === null ? 0.85 : 0.5;
     c.beginPath();
     const marked = [];
     for (const edge of layout.edges) {
+      if (edge.bundled && edge.to !== own && edge.from !== own) continue;
       const xs = [layout.x[edge.from], layout.x[edge.to], ...edge.through.map((p) => p[0])], ys = [layout.y[edge.from], layout.y[edge.to]];
       if (!this.inSight(Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys))) continue;
       if (edge.to === own || edge.from === own) marked.push(edge);
-      else if (!edge.bundled) this.trace(c, edge);
+      else this.trace(c, edge);
     }
     c.stroke();
     c.globalAlpha = 1;
@@ -297,6 +302,11 @@ class View {
     c.fillText(cut(head, 19), x, y - 8);
     c.fillStyle = this.colour(relation ? "text" : "quiet"); c.font = `11px ${MONO}`;
     c.fillText(cut(below, 21), x, y + 9);
+    if (layout.isFan[u]) {
+      const flip = layout.flips[model.tapeOf(item)];
+      c.fillStyle = this.colour("user"); c.font = `11px ${SANS}`;
+      c.fillText(`${flip ? "▴" : "▾"} used by ${layout.down[u].length}`, x, y + (HALF.y + 11) * (flip ? -1 : 1));
+    }
     c.globalAlpha = 1;
   }
 

@@ -4,7 +4,7 @@ const BOX = { width: 150, height: 40, across: 26, down: 34 };
 const MOST_WAYPOINTS = 1000;
 const TALLEST = 60; // layers in one column
 const DRAWN = 1500; // nodes of open folds that are drawn one by one
-const BUNDLE = 12; // edges between a box and nodes
+const BUNDLE = 12; // edges between a box and nodes, or from a node to those that use it
 const BESIDE = 40; // nodes that are drawn beside the box of an open fold with more nodes than that
 
 // Where the units of the graph stand. A unit is a node, or a fold that is not drawn node by node: because it is closed, or
@@ -24,6 +24,8 @@ class Layout {
     this.down = this.items.map(() => []);
     this.bundled = [];
     this.link();
+    this.isFan = this.down.map((users) => users.length > BUNDLE); // its edges are drawn for what is chosen alone
+    this.flips = [];
     this.x = new Float64Array(this.items.length);
     this.y = new Float64Array(this.items.length);
     this.frames = []; this.edges = [];
@@ -94,7 +96,7 @@ class Layout {
         this.y[first + i] = one.points[i].y + top + BOX.height / 2;
       }
       for (const [a, b, through] of one.edges) {
-        this.edges.push({ from: first + a, to: first + b, flip: one.flip, through: through.map((i) => [one.points[i].x + left, one.points[i].y + top + BOX.height / 2]) });
+        this.edges.push({ from: first + a, to: first + b, flip: one.flip, bundled: this.isFan[first + a], through: through.map((i) => [one.points[i].x + left, one.points[i].y + top + BOX.height / 2]) });
       }
       this.frames.push({ x: left - 24, y: top - 44, width: one.width + 48, height: one.height + 68, title: model.tapes[t].name });
       left += one.width + 48 + 56;
@@ -129,7 +131,7 @@ class Layout {
     const edges = [];
     let waypoints = 0;
     for (let to = 0; to < size; to++) for (const p of this.up[first + to]) {
-      if (p < first + to) waypoints += Math.max(0, layer[to] - layer[p - first] - 1);
+      if (p < first + to && !this.isFan[p]) waypoints += Math.max(0, layer[to] - layer[p - first] - 1);
     }
     const most = Math.max(12, Math.ceil(1.2 * Math.sqrt(size)));
     const own = new Int32Array(depth);
@@ -138,6 +140,7 @@ class Layout {
     const link = (a, b) => { points[a].down.push(b); points[b].up.push(a); };
     for (let to = 0; to < size; to++) for (const p of this.up[first + to]) {
       const through = [], from = p - first;
+      if (this.isFan[p]) { edges.push([from, to, through]); continue; }
       if (from < to && winding) {
         let before = from;
         for (let n = layer[from] + 1; n < layer[to]; n++) {
@@ -206,7 +209,8 @@ class Layout {
       span[n] = [span[n][0] - middle, span[n][1] - middle];
     });
     const each = Math.ceil(lines.length / columns);
-    const flip = t % 2 === 1; // an adjoint runs upwards, beside what it is the adjoint of
+    // An adjoint runs against what it is the adjoint of, beside it; a tangent runs along.
+    const flip = this.flips[t] = t > 0 && (model.tapes[t].kind === "adjoint") !== this.flips[t - 1];
     let left = 0, height = 0;
     for (let c = 0; c < columns; c++) {
       const part = lines.slice(c * each, (c + 1) * each), spans = span.slice(c * each, (c + 1) * each);

@@ -46,6 +46,7 @@ const enter = (call) => show([...path, { program: model.inner.get(call), call }]
 const leave = () => { if (path.length > 1) show(path.slice(0, -1)); };
 
 function setAddress() {
+  if (location.protocol === "about:") return; // in the frame of a notebook
   const steps = [...path.slice(1).map(({ call }, k) => `@${models[path[k].program].numbers[call]}`), model.chosen === null ? "" : model.label(model.chosen)];
   const address = steps.join("/");
   history.replaceState(null, "", address ? `#${encodeURIComponent(address)}` : location.pathname);
@@ -194,4 +195,8 @@ window.tape = {
     return view.positionOf(fold >= 0 ? model.size + fold : model.itemOf(Number(label.slice(1))));
   },
   get painted() { return view.painted; },
+  drawn: () => ({
+    edges: layout.edges.filter((edge) => view.isDrawn(edge)).length,
+    fans: Object.fromEntries(layout.items.flatMap((item, u) => (layout.isFan[u] ? [[model.label(item), layout.down[u].length]] : []))),
+  }),
 };

@@ -6,7 +6,7 @@ const make = (tag, className, text) => {
   if (text !== undefined) made.textContent = text;
   return made;
 };
-const narrow = matchMedia("(max-width: 760px)");
+const narrow = matchMedia("(max-width: 640px)");
 
 // The data of the page: JSON, compressed, in base64.
 async function unpack() {
@@ -20,6 +20,7 @@ const data = await unpack();
 // ---- what belongs to what -------------------------------------------------------------------------------------------
 
 const RELATIONS = { chosen: "chosen", operand: "operand", user: "uses it", adjoint: "adjoint", contribution: "adds to it", target: "adjoint of" };
+const OF_TANGENTS = { adjoint: "tangent", target: "tangent of" };
 
 // A list for each item, one after the other.
 class Lists {
@@ -51,7 +52,7 @@ class Model {
     this.numbers = new Int32Array(size);
     let first = 0, firstFold = size;
     this.tapes.forEach((tape, t) => {
-      Object.assign(tape, { first, firstFold, given: new Map(tape.adjoints.map(([k, node, text]) => [k, { node, text, tape: t }])) });
+      Object.assign(tape, { first, firstFold, given: new Map(tape.given.map(([k, node, text]) => [k, { node, text, tape: t }])) });
       for (let k = first, number = 0; k < first + tape.size; k++) this.numbers[k] = number += data.n[k];
       first += tape.size; firstFold += tape.folds;
       this.tapeIndex.fill(t, tape.first, first).fill(t, tape.firstFold, firstFold);
@@ -67,7 +68,7 @@ class Model {
     this.open = new Set();
     this.chosen = null;
     this.relations = new Map();
-    this.wanted = ""; this.hits = []; this.hitSet = new Set(); this.hit = -1; this.hitsInside = new Map();
+    this.wanted = ""; this.hits = []; this.exact = 0; this.hitSet = new Set(); this.hit = -1; this.hitsInside = new Map();
   }
 
   // Lists of the nodes, given by their lengths and entries, and then those of the folds.
@@ -109,7 +110,8 @@ class Model {
   swept(i) { return this.isFold(i) || !this.data.s[i] ? null : i - this.data.s[i]; }
   tapeOf(i) { return this.tapeIndex[i]; }
   place(i) { return this.places[this.isFold(i) ? this.row(i).l : this.data.l[i]] || ["", ""]; }
-  code(fold) { const [, text] = this.place(fold); return text && this.tapes[this.tapeOf(fold)].adjoint ? `∇ ${text}` : text; }
+  kind(i) { return this.tapes[this.tapeOf(i)].kind; }
+  code(fold) { const [, text] = this.place(fold); return text && ({ adjoint: "∇ ", tangent: "d " }[this.kind(fold)] || "") + text; }
   operands(i) { return this.operandLists.of(i); }
   users(i) { return this.userLists.of(i); }
   targets(i) { return this.targetLists.of(i); }
@@ -130,11 +132,19 @@ class Model {
 
   // ---- choice
 
-  // The whole adjoint of an item, tape by tape: its last sum, or its one contribution; of inputs, what the tape gives.
+  // What an item is to the chosen one, in a word or two.
+  word(i) {
+    const relation = this.relations.get(i);
+    return (this.kind(relation === "target" ? this.chosen : i) === "tangent" && OF_TANGENTS[relation]) || RELATIONS[relation];
+  }
+
+  // The whole adjoint or the tangent of an item, tape by tape: its last sum, or its one contribution; of what a tape
+  // gives the derivatives of, that.
   wholeAdjoints(i) {
     return this.tapes.flatMap((tape, t) => {
       if (tape.given.has(i)) return [tape.given.get(i)];
       const own = [...this.parts(i)].filter((j) => this.tapeOf(j) === t);
+      if (tape.kind === "tangent") return own.slice(-1).map((node) => ({ node, tape: t }));
       const sum = own.findLast((j) => this.part(j) === 0);
       if (sum !== undefined) return [{ node: sum, tape: t }];
       return own.length === 1 && this.part(own[0]) >= 0 ? [{ node: own[0], tape: t }] : [];
@@ -160,12 +170,15 @@ class Model {
 
   // ---- search
 
-  // Numbers find their node alone; other texts what holds them: operation, adjoint, value, mark, line.
+  // Numbers find their node alone. Other texts find first what is called so: an input or output, an adjoint, an operation,
+  // a number; then what holds them: operation, adjoint, value, mark, line.
   search(text) {
     const wanted = this.wanted = text.trim();
     const number = /^@(\d+)$/.exec(wanted);
-    const exact = number && this.itemOf(Number(number[1]));
-    this.hits = !wanted ? [] : number ? (exact === null ? [] : [exact]) : this.holding(wanted);
+    const own = number && this.itemOf(Number(number[1]));
+    const [exact, others] = !wanted ? [[], []] : number ? [own === null ? [] : [own], []] : this.holding(wanted);
+    this.hits = [...exact, ...others];
+    this.exact = exact.length;
     this.hitSet = new Set(this.hits);
     this.hit = -1;
     this.hitsInside = new Map();
@@ -177,15 +190,19 @@ class Model {
 
   holding(wanted) {
     const pattern = new RegExp(wanted.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "i");
-    const found = [];
+    const low = wanted.toLowerCase(), is = (text) => text.toLowerCase() === low;
+    const exact = [], others = [];
     const inLine = this.places.map((place) => pattern.test(place.join(" ")));
-    const { t, e, v, m, l, f } = this.data;
+    const { t, q, e, v, m, l, f, names, operations } = this.data;
+    const isOperation = operations.map(is), inOperation = operations.map((name) => pattern.test(name)), number = Number(wanted);
     // Where a fold is of one line, that line is found at the fold, not at each of its nodes.
-    this.folds.forEach((fold, k) => { if (inLine[fold.l] || pattern.test(fold.n)) found.push(this.size + k); });
+    this.folds.forEach((fold, k) => { if (inLine[fold.l] || pattern.test(fold.n)) others.push(this.size + k); });
     for (let k = 0; k < this.size; k++) {
       const line = this.folds.length && this.folds[f[k]].l >= 0 ? -1 : l[k];
-      if (pattern.test(t[k]) || pattern.test(e[k]) || pattern.test(v[k]) || inLine[line] || (k in m && pattern.test(m[k]))) found.push(k);
+      const held = e[k] && pattern.test(e[k]), called = k in names ? names[k] : [];
+      if (isOperation[q[k]] || this.numbers[k] === number || called.some(is) || (held && is(this.adjointName(k)))) exact.push(k);
+      else if (held || inOperation[q[k]] || pattern.test(t[k]) || pattern.test(v[k]) || inLine[line] || (k in m && pattern.test(m[k]))) others.push(k);
     }
-    return found;
+    return [exact, others];
   }
 }

@@ -8,8 +8,9 @@ function search(text) {
 }
 
 function tellFound() {
-  const { length } = model.hits;
-  $("found").textContent = !model.wanted ? "" : !length ? "none found" : model.hit >= 0 ? `${model.hit + 1} of ${length}` : length === 1 ? "1 node" : `${length} nodes`;
+  const { exact, hits: { length } } = model;
+  const some = exact && exact < length ? `, ${exact} exact` : "";
+  $("found").textContent = !model.wanted ? "" : !length ? "none found" : model.hit >= 0 ? `${model.hit + 1} of ${length}` : length === 1 ? "1 node" : `${length} nodes${some}`;
 }
 
 function nextHit(by) {

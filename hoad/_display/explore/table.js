@@ -14,6 +14,7 @@ class Pane {
     this.root.setAttribute("aria-label", tape.name);
     const heading = make("h2", "", `${tape.name} `);
     heading.append(make("small", "", tape.heading));
+    heading.title = heading.textContent;
     this.grid = make("div", "grid");
     const set = (name, value) => this.grid.setAttribute(name, value);
     set("role", tape.folds ? "treegrid" : "grid"); set("tabindex", "0"); set("aria-label", `Nodes of ${tape.name}`);
@@ -57,7 +58,8 @@ class Pane {
         number, column((k) => model.operation(k), 12), ...(this.equated ? [column((k) => model.equation(k), 14)] : []),
         column((k) => model.value(k), 11), `minmax(${folds ? 7 : 8}ch, 12fr)`,
       ],
-      narrow: [number, "minmax(0, 1.5fr)", "minmax(0, 1fr)"],
+      narrow: [number, "minmax(0, 4fr)", "minmax(0, 2fr)", "minmax(0, 2fr)"],
+      tight: [number, "minmax(0, 3fr)", "minmax(0, 2fr)"],
       fold: [label, "minmax(0, 3fr)", "minmax(9ch, max-content)", "minmax(0, 1fr)"],
     };
     for (const [name, widths] of Object.entries(columns)) this.root.style.setProperty(`--${name}`, widths.join(" "));
@@ -67,7 +69,7 @@ class Pane {
     const titles = make("div", "row titles" + (this.equated ? " equated" : ""));
     titles.setAttribute("role", "row");
     titles.setAttribute("aria-rowindex", "1");
-    const heads = [["number", "node"], ["operation", "operation"], ...(this.equated ? [["adjoint-text", "adjoint"]] : []), ["value", "value"], ["mark", ""]];
+    const heads = [["number", "node"], ["operation", "operation"], ...(this.equated ? [["adjoint-text", this.tape.kind === "tangent" ? "tangent" : "adjoint"]] : []), ["value", "value"], ["mark", ""]];
     for (const [name, text] of heads) {
       const cell = make("span", name, text);
       cell.setAttribute("role", "columnheader");
@@ -141,7 +143,7 @@ class Pane {
     else if (this.equated) cell("adjoint-text", equation);
     cell("value", model.value(item));
     const mark = cell("mark", ""), [place] = model.place(item), found = model.hitsInside.get(item);
-    if (relation) mark.append(make("span", "relation", RELATIONS[relation]));
+    if (relation) mark.append(make("span", "relation", model.word(item)));
     const words = [model.mark(item), found && `${found} found`].filter(Boolean).join(", ");
     mark.append(words || (relation ? "" : place.split(/[\\/]/).pop()));
     mark.title = [words, place].filter(Boolean).join(", ");
