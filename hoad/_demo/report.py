@@ -58,7 +58,7 @@ def screen(studies: Sequence[Study], fitted: Any, page: str) -> list[Any]:
 def commands() -> list[str]:
     """Return what to try next."""
     function = f"hoad._demo.example:cost --at {','.join(f'{value:g}' for value in example.start)}"
-    return ["demo --all", f"check {function}", f"tape {function} --html tape.html --open"]
+    return ["demo --all", f"check {function}", f"explore {function}"]
 
 
 def panel(study: Study) -> Panel:
