@@ -41,17 +41,17 @@ def screen(studies: Sequence[Study], fitted: Any, page: str) -> list[Any]:
         ("entries", [f"{KINDS[cost.order]} ({cost.entries})" for cost in costs]),
         ("  hoad", [f"[green]{_seconds(cost.seconds)}[/]" for cost in costs]),
         ("  its first call", [_seconds(cost.first_seconds) for cost in costs]),
-        ("  central differences", [_seconds(cost.difference_seconds) for cost in costs]),
+        ("  differences", [_seconds(cost.difference_seconds) for cost in costs]),
         ("  their digits", [f"{cost.digits:.1f} of 16" for cost in costs]),
     )
     return [
         f"{HEADING}\n",
         Syntax(code(), "python", background_color="default", word_wrap=True),
-        f"\nParameters: {_digits(digits)} of the 11 digits that NIST certifies. Derivatives of cost:\n",
+        f"\nParameters: {_digits(digits)} of the 11 digits that NIST certifies. Derivatives of cost,\nby hoad, jitted, and by central differences with the textbook's step:\n",
         table,
         f"\nAll data sets: {findings(studies)}",
-        f"[bold]{page}[/] shows the fits, the digits of differences over their step, and the tapes of cost.",
-        "\nNext: every fit beside NIST's values, a check of derivatives, the tapes in a browser:\n",
+        f"[bold]{page}[/] shows the fits, the digits of differences, the tapes of cost.",
+        "\nNext: every fit beside NIST's, a check of derivatives, the tapes in a browser:\n",
     ]
 
 
