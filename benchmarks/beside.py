@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -125,7 +126,12 @@ def cases_of(tables: Sequence[Table]) -> Cases:
 class Child:
     """A side that builds one derivative in a process of its own, and obeys."""
 
-    def __init__(self, side: str, problem: str, n: int, cores: int = 1) -> None:
+    def __init__(self, side: str, problem: str, n: int, cores: int = 1, most: int | None = None) -> None:
+        """Start it.
+
+        Where building and the first call take more than `most` seconds of the processor, it is ended, and TimeoutError
+        is raised.
+        """
         self.side = side
         self.errors = tempfile.TemporaryFile("w+")
         self.folder = tempfile.TemporaryDirectory()  # CasADi writes the C that it generates where it runs
@@ -136,9 +142,20 @@ class Child:
             stderr=self.errors,
             text=True,
             cwd=self.folder.name,
-            env={**os.environ, "HOAD_BENCHMARK_CORES": str(cores), "HOAD_THREADS": str(cores)},
+            env={
+                **os.environ,
+                "HOAD_BENCHMARK_CORES": str(cores),
+                "HOAD_BENCHMARK_LIMIT": str(most or 0),
+                "HOAD_THREADS": str(cores),
+            },
         )
-        self.started: dict[str, float] = self._answer()
+        try:
+            self.started: dict[str, float] = self._answer()
+        except RuntimeError:
+            self.__exit__(None, None, None)
+            if self.process.returncode == -getattr(signal, "SIGXCPU", 0):
+                raise TimeoutError(f"{side} takes more than {most} s") from None
+            raise
 
     def __enter__(self) -> Child:
         return self

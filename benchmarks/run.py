@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import harness
+import summary
 from harness import Row
 
 HERE = Path(__file__).resolve().parent
@@ -65,12 +66,15 @@ def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     harness.add_options(parser)
     parser.add_argument("--only", action="append", choices=QUESTIONS + SLOW, help="only this one; repeatable")
+    parser.add_argument("--table", action="store_true", help="measure and write the tables of README and documentation")
     parser.add_argument("--build", action="store_true", help="build the wheel and install from the sdist too")
     return parser.parse_args()
 
 
 def main() -> int:
     options = parse()
+    if options.table:
+        return summary.main(options)
     names = options.only or QUESTIONS + (SLOW if options.build else ())
     flags = [flag for flag, given in (("--quick", options.quick), ("--tiny", options.tiny)) if given]
     flags += [word for name in options.without for word in ("--without", name)]

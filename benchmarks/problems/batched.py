@@ -1,4 +1,4 @@
-"""The Hessian of a formula of Black and Scholes in six variables, at many points."""
+"""The Hessian and the gradient of a formula of Black and Scholes in six variables, at many points."""
 
 from __future__ import annotations
 
@@ -31,8 +31,13 @@ def perturbed(m: Any, x: Any) -> Any:
     return m.sin(r * e) * m.exp(-g * c) + m.tanh(a / b - d) * m.log(g * r) / (1 + e * e)
 
 
-def problem(f: Function) -> Problem:
-    return Problem("entries", for_any_size(f), lambda rng, n: (rng.uniform(LOW, HIGH, (n, 6)),), rtol=1e-7)
+def problem(asked: str, f: Function) -> Problem:
+    return Problem(asked, for_any_size(f), lambda rng, n: (rng.uniform(LOW, HIGH, (n, 6)),), rtol=1e-7)
 
 
-PROBLEMS = {"Black-Scholes": problem(price), "Black-Scholes, perturbed": problem(perturbed)}
+PROBLEMS = {
+    "Black-Scholes": problem("entries", price),
+    "Black-Scholes, perturbed": problem("entries", perturbed),
+    "Black-Scholes gradients": problem("gradients", price),
+    "Black-Scholes gradients, perturbed": problem("gradients", perturbed),
+}

@@ -26,8 +26,8 @@ class Problem:
     asked : str
         ``"value"``, ``"gradient"``, ``"hessian"``, ``"sparse hessian"``, that of a band of three: its entries row by
         row, ``"hvp"`` (the second argument is the direction), ``"laplacian"``, ``"tensor k"`` of order k from 3 to 6,
-        ``"derivatives k"``, all of orders 0, ..., k of a function of one number, or ``"entries"``: the upper triangle
-        of the Hessian, row by row, at each of many points.
+        ``"derivatives k"``, all of orders 0, ..., k of a function of one number, ``"entries"``: the upper triangle
+        of the Hessian, row by row, at each of many points, or ``"gradients"`` there.
     function : callable
         ``function(n)`` makes f(m, x), with its data; n is what the table varies.
     point : callable

@@ -28,10 +28,10 @@ class _Scalars(list[Any]):
 def build(problem: Problem, n: int, symbol: str, compile: bool = False) -> Built:
     (example, *_) = problem.point(np.random.default_rng(0), n)
     f = problem.form("CasADi", n)
-    x = getattr(casadi, symbol).sym("x", example.shape[-1])
+    x = getattr(casadi, symbol).sym("x", example.shape[-1] if example.ndim else 1)
     derivative = _derivative(problem.asked, _value(f, x), x)
     function = casadi.Function("derivative", [x], [derivative], COMPILED if compile else {})
-    if problem.asked == "entries":
+    if problem.asked in ("entries", "gradients"):
         return _over_points(function.map(len(example)), len(example), derivative.numel())
     if problem.asked == "sparse hessian":  # of a symmetric matrix: columns are rows
         return _through_buffers(function, (derivative.nnz(), 1), in_a_row((example,)))
@@ -49,8 +49,13 @@ def _value(f: Callable[..., Any], x: Any) -> Any:
 def _derivative(asked: str, value: Any, x: Any) -> Any:
     if asked == "value":
         return value
-    if asked == "gradient":
+    if asked in ("gradient", "gradients"):
         return casadi.gradient(value, x)
+    if asked.startswith("derivatives"):
+        found = [value]
+        for _ in range(int(asked.split()[1])):
+            found.append(casadi.jacobian(found[-1], x))
+        return casadi.vertcat(*found)
     matrix = casadi.hessian(value, x)[0]
     if asked == "hessian":
         return casadi.densify(matrix)

@@ -61,6 +61,7 @@ DERIVATIVES: dict[str, Callable[[Function], Function]] = {
     "sparse hessian": hoad.sparse_hessian,
     "hvp": hoad.hvp,
     "entries": entries,
+    "gradients": lambda f: hoad.vmap(hoad.grad(f)),
     "laplacian": hoad.laplacian,
     **{f"tensor {k}": partial(hoad.derivative_tensor, k=k) for k in range(3, 7)},
     **{f"derivatives {k}": partial(hoad.derivatives, n=k) for k in (10, 20, 50)},

@@ -49,6 +49,7 @@ DERIVATIVES: dict[str, Callable[[Function], Function]] = {
     "hessian": jax.hessian,
     "hvp": product,
     "entries": entries,
+    "gradients": lambda f: jax.vmap(jax.grad(f)),
     "laplacian": lambda f: lambda x: jnp.trace(jax.hessian(f)(x)),
     **{f"tensor {k}": partial(tensor, order=k) for k in range(3, 7)},
     "derivatives 10": partial(derivatives, order=10),

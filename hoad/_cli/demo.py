@@ -4,59 +4,46 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import os
 import shutil
-from collections.abc import Sequence
-from typing import TextIO
+import sys
+from typing import Any, TextIO
 
 from hoad._cli.target import UsageError
-from hoad._demo import figures, nist, report
-from hoad._demo.study import study
-from hoad.errors import ArgumentError
+
+WIDEST = 100  # columns
 
 
 def run(options: argparse.Namespace, out: TextIO, err: TextIO) -> int:
-    """Fit the sets that were asked for, and report; returns the exit status."""
-    sets = [name for entry in options.sets for name in entry.split(",") if name]
-    starts = (1, 2) if options.start == "both" else (int(options.start),)
-    return demonstrate(sets, starts, options.list, options.json, options.plot, out, err)
-
-
-def demonstrate(
-    sets: Sequence[str], starts: Sequence[int], lists: bool, for_machines: bool, plot: str, out: TextIO, err: TextIO
-) -> int:
-    """Fit the sets (all, if none is named) and report; return the exit status: 1 if a fit has failed."""
+    """Fit all sets, report, and write the page; return the exit status: 1 if a fit has failed."""
     missing = [name for name in ("rich", "matplotlib", "scipy") if importlib.util.find_spec(name) is None]
     if missing:
         raise UsageError(f"needs {' and '.join(missing)}: pip install 'hoad[demo]'.")
     from rich.console import Console
     from rich.progress import Progress
 
-    try:
-        names = list(dict.fromkeys(map(nist.find, sets))) or nist.names()
-    except ArgumentError as error:
-        raise UsageError(str(error)) from error
+    from hoad._demo import example, nist, page, report, study
+
     if hasattr(out, "reconfigure"):
         out.reconfigure(errors="replace")  # in a terminal that has no ² and ᵀ
-    width = min(shutil.get_terminal_size((report.WIDEST, 24)).columns, report.WIDEST)
+    width = min(shutil.get_terminal_size((WIDEST, 24)).columns, WIDEST)
     console = Console(file=out, width=width, highlight=False)
-    if lists:
-        console.print(report.listing(), no_wrap=True, overflow="ellipsis")
-        return 0
-
-    console.quiet = for_machines
-    console.print(report.OPENING)
-    studies = []
-    live = console if console.is_terminal and not for_machines else Console(file=err)
+    studies: list[study.Study] = []
+    live = console if console.is_terminal else Console(file=err)
     with Progress(console=live, transient=True, disable=not live.is_terminal) as bar:
-        for name in bar.track(names, description="fits"):
-            studies.append(study(name, starts))
-            console.print(report.panel(studies[-1], width), "")
-    console.print(report.closing(studies, width), report.findings(studies))
-    if for_machines:
-        out.write(report.as_json(studies) + "\n")
-    if plot:
-        try:
-            figures.save(studies, plot)
-        except (OSError, ValueError) as error:
-            raise UsageError(f"no picture was drawn: {error}") from error
+        for name in bar.track(nist.names(), description="fits"):
+            compared = options.all or name == example.data.name
+            studies.append(study.study(name, tuple(report.KINDS) if compared else ()))
+    try:
+        page.save(studies, options.html)
+    except OSError as error:
+        raise UsageError(f"no page was written: {error}") from error
+    if options.all:
+        console.print(report.OPENING, *map(report.panel, studies), f"All sets: {report.findings(studies)}", sep="\n\n")
+    else:
+        fitted: Any = example.fit(example.start)  # type: ignore[no-untyped-call]
+        console.print(*report.screen(studies, fitted, options.html), sep="\n")
+        command = "hoad" if shutil.which("hoad") else f"{os.path.relpath(sys.executable)} -m hoad"
+        for rest in report.commands():
+            console.print(f"  [bold]{command} {rest}", soft_wrap=True)
     return int(any(agreement.trouble for done in studies for agreement in done.agreements))

@@ -69,17 +69,13 @@ def _parser() -> argparse.ArgumentParser:
     _add_explore(commands)
     about = "fit NIST's certified nonlinear regression data sets with exact derivatives"
     demo = commands.add_parser("demo", help=about, description=f"F{about[1:]}.", allow_abbrev=False)
+    demo.add_argument("--all", action="store_true", help="show every fit, beside what NIST certifies")
     demo.add_argument(
-        "--set", action="append", default=[], metavar="NAME", dest="sets",
-        help="a set to fit (may be given several times, or several with commas; default: all)",
-    )  # fmt: skip
-    demo.add_argument(
-        "--start", choices=["1", "2", "both"], default="both",
-        help="NIST's starting values to begin from: 1 is far from the solution, 2 is near (default: both)",
-    )  # fmt: skip
-    demo.add_argument("--list", action="store_true", help="list the sets and end")
-    demo.add_argument("--json", action="store_true", help="write everything as JSON, at full precision")
-    demo.add_argument("--plot", metavar="FILE", help="draw the fits to a file, .png, .svg or .pdf")
+        "--html",
+        metavar="FILE",
+        default="hoad-demo.html",
+        help="where to write a page with figures (default: %(default)s)",
+    )
     about = "show versions, the processor and threads: what a report of a bug should say"
     info = commands.add_parser("info", help=about, description=f"S{about[1:]}.", allow_abbrev=False)
     info.add_argument("--json", action="store_true", help="write it as JSON")

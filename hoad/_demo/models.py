@@ -1,6 +1,5 @@
-"""NIST's regression functions, as a user would write them: plain NumPy, nothing of hoad in sight.
+"""NIST's regression functions, as a user would write them, in plain NumPy: responses to x for parameters b.
 
-Each takes the parameters ``b`` and the predictor ``x`` and returns the response that the model expects.
 NIST counts its parameters from one: its b1 is ``b[0]`` here.
 """
 
@@ -22,10 +21,8 @@ def cubic_over_cubic(b: Any, x: Any) -> Any:
 
 
 def gauss1(b: Any, x: Any) -> Any:
-    baseline = b[0] * np.exp(-b[1] * x)
-    first = b[2] * np.exp(-((x - b[3]) ** 2) / b[4] ** 2)
-    second = b[5] * np.exp(-((x - b[6]) ** 2) / b[7] ** 2)
-    return baseline + first + second
+    peaks = b[2] * np.exp(-((x - b[3]) ** 2) / b[4] ** 2) + b[5] * np.exp(-((x - b[6]) ** 2) / b[7] ** 2)
+    return b[0] * np.exp(-b[1] * x) + peaks
 
 
 def enso(b: Any, x: Any) -> Any:

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hoad._demo.models import MODELS, Array, Model
-from hoad.errors import ArgumentError
 
 
 @dataclass(frozen=True)
@@ -21,7 +20,6 @@ class Dataset:
     title: str
     difficulty: str
     formula: str
-    reference: str
     model: Model
     x: Array
     y: Array
@@ -42,38 +40,26 @@ def names() -> list[str]:
     return [row["name"] for row in _rows("sets")]
 
 
-def find(name: str) -> str:
-    """Return the name of a set as NIST writes it, without regard to case."""
-    known = {known.lower(): known for known in names()}
-    if str(name).lower() not in known:
-        raise ArgumentError(f"no data set is called {name!r}. There are {', '.join(known.values())}.")
-    return known[name.lower()]
-
-
 def load(name: str) -> Dataset:
     """Return the set of this name, without what NIST certifies of it."""
-    (about,) = _rows("sets", find(name), "name")
-    name, starts, observed = about["name"], _rows("starts", about["name"], "set"), _rows(about["name"])
+    (about,) = _rows("sets", name, "name")
+    starts, observed = _rows("starts", name, "set"), _rows(name)
     return Dataset(
-        name, about["title"], about["difficulty"], about["formula"], about["reference"], MODELS[name],
+        name, about["title"], about["difficulty"], about["formula"], MODELS[name],
         _column(observed, "x"), _column(observed, "y"), {k: _column(starts, f"start_{k}") for k in (1, 2)},
     )  # fmt: skip
 
 
 def certified(name: str) -> Certified:
     """Return what NIST certifies of the set of this name."""
-    rows = _rows("certified_parameters", find(name), "set")
-    (of_residuals,) = _rows("certified_residuals", find(name), "set")
+    rows = _rows("certified_parameters", name, "set")
+    (of_residuals,) = _rows("certified_residuals", name, "set")
     squares = float(of_residuals["residual_sum_of_squares"])
     return Certified(_column(rows, "value"), _column(rows, "standard_deviation"), squares)
 
 
 def agreeing_digits(value: ArrayLike, reference: ArrayLike, most: float = 11) -> Array:
-    """Return the log relative error: about how many significant digits of `value` are those of `reference`.
-
-    It lies between 0 (also where `value` is nan) and `most`, the digits that the reference has. See McCullough,
-    *Assessing the reliability of statistical software: Part I*, Am. Stat. 52 (1998).
-    """
+    """Return the log relative error: how many digits agree, from 0, or nan, to `most` (McCullough, Am. Stat. 52)."""
     relative = np.abs(np.asarray(value) - np.asarray(reference)) / np.abs(reference)
     return np.asarray(-np.log10(np.clip(np.nan_to_num(relative, nan=1.0), 10.0**-most, 1.0)) + 0.0)
 

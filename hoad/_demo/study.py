@@ -1,28 +1,29 @@
-"""One data set from beginning to end: fit, compare Hessians, and only then compare with what NIST certifies."""
+"""What the demo finds out: fits beside NIST's certified values, and derivatives beside central differences."""
 
 from __future__ import annotations
 
 import timeit
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import combinations_with_replacement, permutations, product
+from math import comb
+from typing import Any
 
 import numpy as np
 
+import hoad
 from hoad._demo import nist
-from hoad._demo.fit import Fit, LeastSquares, fit, standard_errors
+from hoad._demo.fit import Fit, LeastSquares, fit
 from hoad._demo.models import Array
 from hoad._demo.nist import agreeing_digits
 
 DOUBLE_DIGITS = float(-np.log10(np.finfo(float).eps))
-# With fewer digits than these, a fit has found another minimum than NIST's.
-SAME_MINIMUM = 6.0
-# Steps in multiples of the textbook's, for the best that differences could do if one knew the exact Hessian.
-STEP_FACTORS = 10.0 ** np.linspace(-3, 3, 13)
+SAME_MINIMUM = 6.0  # digits of the parameters; with fewer, a fit has found another minimum than NIST's
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """A fit beside the certified values: agreeing digits, one per parameter, and of the residual sum of squares."""
+    """A fit, and the digits that agree with the certified values: one per parameter, and of the residual sum."""
 
     start: int
     fit: Fit
@@ -33,19 +34,15 @@ class Agreement:
 
 
 @dataclass(frozen=True)
-class HessianComparison:
-    """The Hessian at the solution by hoad and by central differences: seconds, and the digits that differences lose.
+class Comparison:
+    """All derivatives of one order at a point: seconds by hoad and by differences, and the digits of these."""
 
-    The least that are lost are those of the best of several steps, chosen in hindsight. Those of the standard errors
-    are the worst's, and all of them where the Hessian by differences is not even positive definite.
-    """
-
-    seconds: float
+    order: int
+    entries: int  # that are distinct
+    first_seconds: float  # of the first call, which records and compiles
+    seconds: float  # of each further call
     difference_seconds: float
-    ratio: float  # of the two
-    digits_lost: float
-    least_digits_lost: float
-    standard_error_digits_lost: float
+    digits: float  # of differences
 
 
 @dataclass(frozen=True)
@@ -55,61 +52,56 @@ class Study:
     dataset: nist.Dataset
     certified: nist.Certified
     agreements: list[Agreement]
-    hessian: HessianComparison
+    comparisons: list[Comparison]
 
 
-def difference_hessian(f: Callable[[Array], float], b: Array, factor: float = 1.0) -> Array:
-    """Return the Hessian of f at b by central differences, from 2 n² + 1 values of f.
+def differences(f: Callable[[Array], float], b: Array, order: int, factor: float = 1.0) -> Array:
+    """Return the derivatives of f at b of this order by central differences, each distinct entry once.
 
-    `factor` multiplies the textbook step eps^(1/4) |b|, which balances truncation against rounding.
+    `factor` multiplies the textbook step eps^(1/(order + 2)) |b|, which balances truncation against rounding.
     """
-    h = factor * np.finfo(float).eps ** 0.25 * np.where(b != 0, np.abs(b), 1.0)
-    moves, centre = np.diag((b + h) - b), f(b)  # what is really added, after rounding
-    result = np.empty_like(moves)
-    for i, u in enumerate(moves):
-        result[i, i] = (f(b + u) - 2 * centre + f(b - u)) / u[i] ** 2
-        for j, v in enumerate(moves[:i]):
-            mixed = f(b + u + v) - f(b + u - v) + f(b - u - v) - f(b - u + v)
-            result[i, j] = result[j, i] = mixed / (4 * u[i] * v[j])
+    h = factor * np.finfo(float).eps ** (1 / (order + 2)) * np.where(b != 0, np.abs(b), 1.0)
+    moves = np.diag((b + h) - b)  # what is really added, after rounding
+    signs = np.array([*product((-1.0, 1.0), repeat=order)])
+    weights, result = signs.prod(axis=1), np.empty((len(b),) * order)
+    for axes in combinations_with_replacement(range(len(b)), order):
+        entry = weights @ [f(point) for point in b + signs @ moves[list(axes)]]
+        for places in permutations(axes):
+            result[places] = entry / np.prod([2 * moves[i, i] for i in axes])
     return result
 
 
-def digits_lost(matrix: Array, exact: Array) -> float:
-    """Return the digits that a Hessian's worst entry lacks, in units that make the diagonal of the exact one 1."""
-    unit = np.sqrt(np.abs(np.diag(exact)))
-    error = np.nan_to_num(np.abs(matrix - exact) / np.outer(unit, unit), nan=1.0).max()
-    return DOUBLE_DIGITS + float(np.log10(np.clip(error, np.finfo(float).eps, 1.0)))
+def digits_kept(found: Array, exact: Array, b: Array) -> float:
+    """Return the digits of derivatives, relative to the largest, by parameters in units of b."""
+    for _ in range(exact.ndim):  # an axis at a time
+        found, exact = np.moveaxis(found * np.abs(b), -1, 0), np.moveaxis(exact * np.abs(b), -1, 0)
+    error = np.nan_to_num(np.abs(found - exact).max() / np.abs(exact).max(), nan=1.0)
+    return float(-np.log10(np.clip(error, np.finfo(float).eps, 1.0)))
 
 
-def compare_hessians(problem: LeastSquares, result: Fit) -> HessianComparison:
-    """Compare the Hessian of half the residual sum of squares by hoad and by differences."""
-    b, f = result.parameters, problem.objective
+def compare(f: Callable[[Any], Any], b: Array, order: int) -> Comparison:
+    """Compare the derivatives of f at b by hoad, jitted as a user would, with central differences."""
+    derivative = hoad.jit(hoad.derivative_tensor(f, order))
+    first = timeit.timeit(lambda: derivative(b), number=1)
     with np.errstate(all="ignore"):
-        exact, by_differences = problem.hessian(b), difference_hessian(f, b)
-        try:
-            errors = standard_errors(np.linalg.cholesky(by_differences).T, result.residual_standard_deviation)
-        except np.linalg.LinAlgError:  # it is not positive definite
-            errors = np.full(len(b), np.nan)
-        kept = float(agreeing_digits(errors, result.hessian_standard_errors, most=DOUBLE_DIGITS).min())
-        least = min(digits_lost(difference_hessian(f, b, factor), exact) for factor in STEP_FACTORS)
-        calls = (lambda: problem.hessian(b), lambda: difference_hessian(f, b))
-        exactly, differences = (float(np.median(timeit.repeat(call, number=1, repeat=10)[1:])) for call in calls)
-    lost = digits_lost(by_differences, exact)
-    return HessianComparison(exactly, differences, differences / exactly, lost, least, DOUBLE_DIGITS - kept)
+        exact, by_differences = derivative(b), differences(f, b, order)
+        seconds = min(timeit.repeat(lambda: derivative(b), number=100, repeat=5)) / 100
+        slow = min(timeit.repeat(lambda: differences(f, b, order), number=1, repeat=3))
+    digits = digits_kept(by_differences, exact, b)
+    return Comparison(order, comb(len(b) + order - 1, order), first, seconds, slow, digits)
 
 
-def study(name: str, starts: Sequence[int] = (1, 2)) -> Study:
-    """Fit one data set from these starting values, and compare."""
+def study(name: str, orders: Sequence[int] = (1, 2, 3)) -> Study:
+    """Fit one data set from both starting values, and compare derivatives of these orders at the second."""
     dataset = nist.load(name)
     problem = LeastSquares(dataset.model, dataset.x, dataset.y)
-    fits = {start: fit(problem, dataset.starts[start]) for start in starts}
-    hessian = compare_hessians(problem, fits[starts[-1]])
+    fits = {start: fit(problem, values) for start, values in dataset.starts.items()}
+    comparisons = [compare(problem.objective, dataset.starts[2], order) for order in orders]
     certified, agreements = nist.certified(name), []  # the fits are done
     for start, result in fits.items():
         parameters = agreeing_digits(result.parameters, certified.parameters)
         errors = agreeing_digits(result.standard_errors, certified.standard_errors)
         squares = float(agreeing_digits(result.residual_sum_of_squares, certified.residual_sum_of_squares))
         elsewhere = "it is another minimum than NIST's" if parameters.min() < SAME_MINIMUM else ""
-        trouble = elsewhere if result.converged else result.message
-        agreements.append(Agreement(start, result, parameters, errors, squares, trouble))
-    return Study(dataset, certified, agreements, hessian)
+        agreements.append(Agreement(start, result, parameters, errors, squares, result.message or elsewhere))
+    return Study(dataset, certified, agreements, comparisons)

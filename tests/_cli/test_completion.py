@@ -18,7 +18,7 @@ LINES = [
     ("hoad check --gr", {"--gradient"}),
     ("hoad tape --", {"--order", "--no-simplify", "--html"}),
     ("hoad tape --format ", {"plain", "markdown", "html"}),
-    ("hoad demo --start b", {"both"}),
+    ("hoad tape --format m", {"markdown"}),
     ("hoad completion ", {"bash", "zsh", "fish"}),
 ]
 FILES = "hoad check --plot conv"  # which a shell completes by itself

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -32,47 +31,31 @@ def test_version_and_help() -> None:
     assert "demo" in run("--help").stdout
     bare = run()
     assert bare.returncode == 2 and "usage: hoad" in bare.stdout
-    assert "--start" in run("demo", "--help").stdout
+    assert "--all" in run("demo", "--help").stdout
 
 
-def test_demo() -> None:
-    done = run("demo", "--set", "misra1a,Rat42", "--start", "2")
-    assert done.returncode == 0 and done.stderr == ""
-    assert "\x1b" not in done.stdout
-    assert "2 of 2 fits reach NIST's minimum" in done.stdout
-    assert max(map(len, done.stdout.splitlines())) <= 100
-
-
-def test_demo_in_ascii(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_demo(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
-    done = run("demo", "--set", "Misra1a")
-    assert done.returncode == 0 and done.stdout.isascii()
+    done = run("demo")
+    assert done.returncode == 0 and done.stderr == "" and done.stdout.isascii()
+    assert "\x1b" not in done.stdout
+    assert "26 of 26 fits reach NIST's minimum" in done.stdout
+    assert "demo --all\n" in done.stdout and "Tape 2" in Path("hoad-demo.html").read_text(encoding="utf-8")
 
 
-def test_json() -> None:
-    done = run("demo", "--set", "DanWood", "--set", "misra1a", "--json")
+def test_every_fit() -> None:
+    done = run("demo", "--all", "--html", "page.html")
     assert done.returncode == 0 and done.stderr == ""
-    report = json.loads(done.stdout)
-    assert [entry["dataset"]["name"] for entry in report["sets"]] == ["DanWood", "Misra1a"]
-
-
-def test_sets_are_fitted_once_and_in_the_order_given() -> None:
-    done = run("demo", "--set", "enso,ENSO,rat42", "--start", "2", "--json", "--plot", "fits.svg")
-    assert [entry["dataset"]["name"] for entry in json.loads(done.stdout)["sets"]] == ["ENSO", "Rat42"]
-    assert Path("fits.svg").read_text().count("<!-- Rat42 -->") == 1
-
-
-def test_list() -> None:
-    assert [line.split()[0] for line in run("demo", "--list").stdout.splitlines()] == nist.names()
+    assert "26 of 26 fits reach NIST's minimum" in done.stdout and Path("page.html").exists()
+    assert max(map(len, done.stdout.splitlines())) <= 100
+    assert [line.split()[1] for line in done.stdout.splitlines() if line.startswith("╭")] == nist.names()
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("demo", "--set", "thurbr"), "hoad demo: no data set is called 'thurbr'. There are Misra1a, "),
-        (("demo", "--set", "Misra1a,xyz"), "no data set is called 'xyz'"),
-        (("demo", "--set", "Rat42", "--plot", "fits.dat"), "hoad demo: no picture was drawn: "),
-        (("demo", "--start", "3"), "invalid choice: '3'"),
+        (("demo", "--html", "none/page.html"), "hoad demo: no page was written: "),
+        (("demo", "--sets"), "hoad demo: there is no --sets"),
         (("dmeo",), "there is no command 'dmeo'. Did you mean 'demo'?"),
     ],
 )
@@ -83,10 +66,9 @@ def test_what_cannot_be_understood(arguments: tuple[str, ...], message: str) -> 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes are closed differently there")
 def test_a_reader_that_has_seen_enough() -> None:
-    line = [sys.executable, "-m", "hoad", "demo", "--start", "2"]
+    line = [sys.executable, "-m", "hoad", "demo"]
     with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None and process.stderr is not None
-        process.stdout.readline()
         process.stdout.close()
         assert process.stderr.read() == ""
     assert process.returncode == 1
@@ -107,10 +89,9 @@ def test_importing_hoad_does_not_import_the_demo() -> None:
 
 
 def test_without_the_extra() -> None:
-    """Every module of the demo can be imported, and the command says what to install."""
-    modules = ["figures", "fit", "models", "nist", "report", "study"]
+    """The command says what to install."""
     code = "import sys; sys.modules.update(dict.fromkeys(('matplotlib', 'rich', 'scipy')))\n"
-    code += f"from hoad._demo import {', '.join(modules)}\nfrom hoad._cli.main import main; main(['demo'])"
+    code += "from hoad._cli.main import main; main(['demo'])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 2 and done.stdout == ""
     assert done.stderr == "hoad demo: needs rich and matplotlib and scipy: pip install 'hoad[demo]'.\n"

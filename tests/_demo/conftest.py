@@ -32,4 +32,4 @@ def stream() -> Callable[..., Stream]:
 
 @pytest.fixture(scope="session")
 def small_study() -> Study:
-    return study("MGH09")
+    return study("Thurber")

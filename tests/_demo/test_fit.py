@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from hoad._demo import nist, study
-from hoad._demo.fit import Fit, LeastSquares, fit, standard_errors
+from hoad._demo.fit import Fit, LeastSquares, fit
 from hoad._demo.nist import agreeing_digits
-from hoad._demo.study import digits_lost
+from hoad._demo.study import digits_kept
 
 # The fewest agreeing digits of a parameter and of a standard error, from either start. Eleven are certified,
 # and a number that is right in all of them may differ by half a unit in the last: that is 10.3 digits.
@@ -51,7 +51,7 @@ def test_every_set_has_its_line() -> None:
 @pytest.mark.parametrize(("name", "start"), CASES)
 def test_fit_agrees_with_nist(name: str, start: int) -> None:
     result, reference = fit_from(name, start), nist.certified(name)
-    assert result.converged, result.message
+    assert not result.message
     assert agreeing_digits(result.parameters, reference.parameters).min() >= DIGITS[name][0]
     assert agreeing_digits(result.standard_errors, reference.standard_errors).min() >= DIGITS[name][1]
     assert agreeing_digits(result.residual_sum_of_squares, reference.residual_sum_of_squares) >= 10
@@ -76,14 +76,14 @@ def test_certified_values_are_read_only_after_the_fits(monkeypatch: pytest.Monke
         events.append(self.name)
         return read_text(self, *args, **kwargs)
 
-    def compared(*args: object) -> study.HessianComparison:
+    def compared(*args: object) -> study.Comparison:
         events.append("fits are done")
-        return compare_hessians(*args)
+        return compare(*args)
 
-    compare_hessians = study.compare_hessians
+    compare = study.compare
     monkeypatch.setattr(Path, "read_text", recorded)
-    monkeypatch.setattr(study, "compare_hessians", compared)
-    study.study("Misra1a")
+    monkeypatch.setattr(study, "compare", compared)
+    study.study("Misra1a", (1,))
     done = events.index("fits are done")
     assert "starts.csv" in events[:done] and not [name for name in events[:done] if name.startswith("certified")]
     assert {"certified_parameters.csv", "certified_residuals.csv"} <= set(events[done:])
@@ -116,34 +116,22 @@ def test_hessian_is_exact(name: str) -> None:
             for j in range(i):
                 mixed = sum(s * t * half_rss({i: s, j: t}) for s in (1, -1) for t in (1, -1))
                 exact[i, j] = exact[j, i] = mixed / (4 * step[i] * step[j])
-    assert digits_lost(problem_of(name).hessian(b), exact) < 2.7
+    assert digits_kept(problem_of(name).hessian(b), exact, b) > 13
 
 
-@pytest.mark.parametrize(("name", "digits"), [("Lanczos3", 7), ("Hahn1", 9), ("MGH09", 12), ("BoxBOD", 12)])
-def test_standard_errors_are_those_of_the_derivatives(name: str, digits: int) -> None:
-    """Against inverses in 60 digits of the same matrices: what rounding in the factors costs."""
+@pytest.mark.parametrize(("name", "digits"), [("Lanczos3", 11), ("Hahn1", 11), ("MGH09", 12), ("BoxBOD", 12)])
+def test_standard_errors_are_those_of_the_jacobian(name: str, digits: int) -> None:
+    """Against the inverse in 60 digits of the same matrix: what rounding in the factors costs."""
     problem, result = problem_of(name), fit_from(name, 2)
-    b, s = result.parameters, result.residual_standard_deviation
-    jacobian, hessian = problem.jacobian(b), problem.hessian(b)
     with mpmath.workdps(60):
-        exact = mpmath.matrix(jacobian.tolist())
-        for errors, matrix in (
-            (result.standard_errors, exact.T * exact),
-            (result.hessian_standard_errors, mpmath.matrix(hessian.tolist())),
-        ):
-            inverse = matrix**-1
-            truth = [float(s * mpmath.sqrt(inverse[k, k])) for k in range(len(b))]
-            assert agreeing_digits(errors, truth, most=16).min() > digits
-
-
-def test_standard_errors_of_a_triangle() -> None:
-    np.testing.assert_allclose(standard_errors(np.diag([2.0, 1e-4]), 3.0), [1.5, 3e4])
-    np.testing.assert_allclose(standard_errors(np.array([[1.0, 1.0], [0.0, 2.0]]), 2.0), [np.sqrt(5), 1.0])
+        jacobian = mpmath.matrix(problem.jacobian(result.parameters).tolist())
+        inverse, s = (jacobian.T * jacobian) ** -1, problem.spread(result.parameters)
+        truth = [float(s * mpmath.sqrt(inverse[k, k])) for k in range(len(result.parameters))]
+    assert agreeing_digits(result.standard_errors, truth, most=16).min() > digits
 
 
 def assert_failed(result: Fit, message: str) -> None:
-    assert not result.converged and message in result.message
-    assert np.isnan(result.standard_errors).all() and np.isnan(result.hessian_standard_errors).all()
+    assert message in result.message and np.isnan(result.standard_errors).all()
 
 
 def test_a_fit_that_gives_up_says_so() -> None:
@@ -163,7 +151,7 @@ def test_parameters_that_cannot_be_told_apart() -> None:
     """The Hessian is singular: either it shows, or the standard errors are huge."""
     x = np.linspace(0.0, 1.0, 9)
     result = fit(LeastSquares(lambda b, x: (b[0] + b[1]) * x, x, np.sin(x)), np.array([1.0, 2.0]))
-    assert not result.converged or result.standard_errors.min() > 1e5
+    assert result.message or result.standard_errors.min() > 1e5
 
 
 def test_a_stationary_point_that_is_no_minimum() -> None:

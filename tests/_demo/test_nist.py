@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import inspect
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +12,6 @@ import pytest
 import hoad
 from hoad._demo import models, nist
 from hoad._demo.nist import agreeing_digits
-from hoad.errors import ArgumentError
 
 NAMES = nist.names()
 
@@ -28,17 +26,6 @@ def residuals_of(name: str) -> dict[str, str]:
 def test_the_sets() -> None:
     assert {"Misra1a", "Thurber", "Hahn1", "MGH09", "Gauss1", "ENSO"} <= set(NAMES)
     assert set(NAMES) == set(models.MODELS) and len(NAMES) == len(set(NAMES)) == 13
-
-
-@pytest.mark.parametrize("name", ["Misra1b", "Thurber ", "", None])
-@pytest.mark.parametrize("reads", [nist.find, nist.load, nist.certified])
-def test_a_set_that_is_none(name: str, reads: Callable[[str], object]) -> None:
-    with pytest.raises(ArgumentError, match=rf"is called {name!r}\. There are Misra1a, .*Thurber"):
-        reads(name)
-
-
-def test_names_without_regard_to_case() -> None:
-    assert nist.find("enso") == nist.load("ENso").name == "ENSO"
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
-HELPERS = {"__main__", "adopted", "beside", "build_install", "child", "harness", "plot", "real_code", "run"}
+HELPERS = {"__main__", "adopted", "beside", "build_install", "child", "harness", "plot", "real_code", "run", "summary"}
 NAMES = sorted(path.stem for path in BENCHMARKS.glob("*.py") if path.stem not in HELPERS)
 TABLES = (
     "all_derivatives",
@@ -109,6 +109,47 @@ def test_plot_is_drawn(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     assert target.read_bytes().startswith(b"\x89PNG")
+
+
+def test_tables_of_the_documents_are_those_measured() -> None:
+    code = (
+        "import json, summary\n"
+        "found = json.loads(summary.FIGURES.read_text())\n"
+        "assert set(found['rows']) == {question.text for question in summary.QUESTIONS}\n"
+        "for path in summary.DOCUMENTS:\n"
+        "    text = path.read_text(encoding='utf-8')\n"
+        "    assert summary.filled(text, found) == text, path\n"
+        "    begins = [summary.BEGIN.format(name) for name in summary.sections(found)]\n"
+        "    assert text.count(summary.END) == sum(begin in text for begin in begins) > 0, path\n"
+    )
+    done = in_benchmarks(code)
+    assert done.returncode == 0, done.stderr
+
+
+def test_side_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
+    pytest.importorskip("resource")
+    endless = f"import os, sys\nsys.path[0] = {str(BENCHMARKS)!r}\nimport child\n"
+    endless += "child.limit(int(os.environ['HOAD_BENCHMARK_LIMIT']))\nwhile True: pass\n"
+    (tmp_path / "child.py").write_text(endless)
+    code = f"import beside, pathlib; beside.HERE = pathlib.Path({str(tmp_path)!r})\n"
+    code += "beside.Child('hoad', 'loop', 4, most=1)"
+    assert "TimeoutError: hoad takes more than 1 s" in in_benchmarks(code).stderr
+
+
+def test_summary_is_measured_and_drawn(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    target = tmp_path / "figures.json"
+    command = [sys.executable, str(BENCHMARKS / "run.py"), "--table", "--tiny", "--json", str(target)]
+    done = subprocess.run(
+        [*command, *(word for peer in OTHERS for word in ("--without", peer))], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(target.read_text())
+    assert all(cells["hoad"]["replay_s"] > 0 and "missing" in cells["JAX"] for cells in found["rows"].values())
+    code = f"import json, summary; from pathlib import Path; folder = Path({str(tmp_path)!r})\n"
+    code += "summary.draw(json.loads((folder / 'figures.json').read_text()), folder)"
+    assert in_benchmarks(code).returncode == 0
+    assert "<svg" in (tmp_path / "performance-sizes.svg").read_text()
 
 
 def test_missing_peer_fails_the_table() -> None:

@@ -49,6 +49,10 @@ REQUIRED = {"hoad", "numpy"}
 ON_DEMAND = {
     "hoad/rules/special/define.py": {"scipy"},
     "hoad/scipy/linalg.py": {"scipy"},
+    "hoad/_demo/example.py": {"scipy"},
+    "hoad/_demo/fit.py": {"scipy"},
+    "hoad/_demo/page.py": {"matplotlib"},
+    "hoad/_demo/report.py": {"rich"},
     "hoad/_sparse/progress.py": {"tqdm"},
     "hoad/_sparse/sparse_structure.py": {"scipy"},
     "hoad/_solvers/constraints.py": {"scipy"},

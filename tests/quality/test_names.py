@@ -23,6 +23,7 @@ SAME_NAME = {
     "linalg": "rules; functions of SciPy",
     "loops": "the runtime; the operation on a tape",
     "orthogonal": "polynomials; matrices",
+    "page": "of the demo; of a program",
     "primitives": "how they are declared; the check of their rules",
     "products": "with derivatives; functions of NumPy",
     "registry": "of functions of NumPy; of functions of SciPy; of rules",

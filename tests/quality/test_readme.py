@@ -57,3 +57,13 @@ def test_examples_run() -> None:
             names.update(example.globs)
             attempted += result.attempted
     assert attempted > 0
+
+
+def test_links() -> None:
+    """Relative ones lead to files; absolute ones, which the package index needs for pictures, to the project."""
+    (home,) = re.findall(r'^Homepage = "(.+)"$', (ROOT / "pyproject.toml").read_text(), flags=re.MULTILINE)
+    links = re.findall(r"\]\(([^)#]+)[^)]*\)", README) + re.findall(r'src="([^"]+)"', README)
+    assert f"{home}/raw/main/docs/_static/explorer.png" in links
+    for link in links:
+        file = link.removeprefix(f"{home}/raw/main/")
+        assert "://" not in file and (ROOT / file).is_file(), link
