@@ -47,7 +47,8 @@ def screen(studies: Sequence[Study], fitted: Any, page: str) -> list[Any]:
     return [
         f"{HEADING}\n",
         Syntax(code(), "python", background_color="default", word_wrap=True),
-        f"\nParameters: {_digits(digits)} of the 11 digits that NIST certifies. Derivatives of cost,\nby hoad, jitted, and by central differences with the textbook's step:\n",
+        f"\nParameters: {_digits(digits)} of the 11 digits that NIST certifies. Derivatives of cost,\n"
+        "by hoad, jitted, and by central differences with the textbook's step:\n",
         table,
         f"\nAll data sets: {findings(studies)}",
         f"[bold]{page}[/] shows the fits, the digits of differences, the tapes of cost.",
