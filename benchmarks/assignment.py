@@ -107,7 +107,7 @@ def comparing(name: str, step: Step, settings: Settings) -> list[Row]:
 
 def stiffness(n: int, width: int, x: Any) -> Any:
     """Blocks of a banded matrix, added where they overlap."""
-    matrix = np.zeros((n, n), like=x) if not isinstance(x, np.ndarray) else np.zeros((n, n))
+    matrix = np.zeros((n, n), like=x)
     block = np.eye(width) + 0.5
     for e in range(n - width + 1):
         places = np.arange(e, e + width)
