@@ -60,6 +60,7 @@ EXTENSIONS = [
     "runtime.scalar_bytecode",
     "runtime.engine",
     "runtime.spectral",
+    "runtime.elimination",
     "runtime.workspace",
     "runtime.executable",
     "runtime.loops",
@@ -173,6 +174,9 @@ DIRECTIVES = {
     "wraparound": True,
     "cdivision": True,
     "autotestdict": False,
+    # What travels has its own __reduce__. For all other classes Cython would write one, or an error that Python raises
+    # by itself: a fourteenth of the compiled code.
+    "auto_pickle": False,
 }
 # Never -ffast-math: results follow IEEE 754. These leave out errno and trap flags only, which nothing reads.
 ARITHMETIC = ["-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off"]

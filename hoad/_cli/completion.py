@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Iterator
-from typing import TextIO
+from collections.abc import Iterable, Iterator
+from typing import Any, TextIO
 
 BASH = """\
 _hoad() {{
@@ -25,7 +25,10 @@ _hoad() {{
 }}
 complete -o default -F _hoad hoad
 """
-ZSH = "autoload -U +X compinit && compinit -i\nautoload -U +X bashcompinit && bashcompinit\n"
+ZSH = """\
+(( $+functions[compdef] )) || { autoload -U +X compinit && compinit -i }
+autoload -U +X bashcompinit && bashcompinit
+"""
 
 
 def run(options: argparse.Namespace, out: TextIO, err: TextIO) -> int:
@@ -81,5 +84,5 @@ def _fish_options(parser: argparse.ArgumentParser) -> Iterator[str]:
             yield words
 
 
-def _quoted(words: object) -> str:
-    return shlex.quote(" ".join(map(str, words)))  # type: ignore[call-overload]
+def _quoted(words: Iterable[Any]) -> str:
+    return shlex.quote(" ".join(map(str, words)))

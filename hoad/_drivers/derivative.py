@@ -178,7 +178,8 @@ def derivatives(f: Callable[..., Any], n: int, *, argnums: int = 0) -> Callable[
         if not pointwise:
             raise ShapeError(
                 "derivatives of an array needs a function that acts element by element, but f seems to mix "
-                "elements. Use taylor(f, x, n, direction), or derivative_tensor(f, n)."
+                "elements. Use taylor(f, x, n, direction), or derivative_tensor(f, n); or, of a function of a number, "
+                "as with a loop in it, vmap(derivatives(f, n))(x)."
             )
         found = [_spread(c, x) for c in found]
         last = min(n, MOST_SWEEPS)
@@ -312,6 +313,7 @@ def _pointwise(d: Recording, y: int, x: int) -> int:
         raise ShapeError(
             f"derivative of an array needs a function that acts element by element, but f takes shape {shape} to "
             f"{d.aval(y).shape} and seems to mix elements. Use jacobian(f), or, if each result depends "
-            "on one element, jvp(f, (x,), (np.ones_like(x),))[1]."
+            "on one element, jvp(f, (x,), (np.ones_like(x),))[1]; or, of a function of a number, as with a loop in it, "
+            "vmap(derivative(f, n))(x)."
         )
     return y

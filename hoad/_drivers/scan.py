@@ -77,8 +77,9 @@ def _recorded(f: Callable[[Any, Any], Any], carry: Numbers, rows: Numbers, first
             path = carry.structure.path(carry.places[k])
             raise ShapeError(
                 f"the carry{path} enters the body of this loop with shape {before.shape} and dtype {before.dtype}, "
-                f"but leaves it with shape {after.shape} and dtype {after.dtype}. The carry must keep both: change "
-                "init, or return a carry like it."
+                f"but leaves it with shape {after.shape} and dtype {after.dtype} ({here()}). The carry must keep both: "
+                "give init the shape of what the body returns, as by np.broadcast_to(init, np.shape(x)), or return a "
+                "carry like init."
             )
     return body
 

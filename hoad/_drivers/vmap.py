@@ -87,8 +87,9 @@ def vmap(
     Cost: one recording for each combination of branches that the inputs take, and a replay for all inputs. Operations
     that do not depend on the inputs are computed once, the others in chunks of up to 128 lanes that fit into the cache.
     Operations on numbers, and elementwise ones on arrays, are loops over the lanes. Products with one matrix for all
-    inputs are one product per chunk. Other operations run lane by lane. On a tape, the map is one node, and so are its
-    derivatives, in every mode and at every order.
+    inputs are one product per chunk; products, inverses, solutions, factors, Fourier transforms and sorts of arrays
+    that differ are done for the stack of all lanes. Other operations run lane by lane. On a tape, the map is one node,
+    and so are its derivatives, in every mode and at every order.
 
     Random numbers drawn in f are the same for all inputs: draw them before, and map over them too.
 
@@ -275,8 +276,13 @@ def _merged(groups: list[_Group]) -> list[Any]:
 
 
 def _first(rows: Any) -> Any:
-    """The first input, or what stands for one where there is none."""
-    return rows[0] if rows.shape[0] else np.ones(rows.shape[1:], rows.dtype)[()]
+    """The first input, or what stands for one where there is none: ones, and matrices that are positive definite."""
+    if rows.shape[0]:
+        return rows[0]
+    made = np.ones(rows.shape[1:], rows.dtype)
+    if made.ndim > 1:
+        made = made + np.eye(*made.shape[-2:], dtype=made.dtype)
+    return made[()]
 
 
 def _plain(x: Any, where: str | None) -> Any:

@@ -1,70 +1,27 @@
-"""What to write instead of a function that has no rule: an expression that is recorded and gives the same.
-
-Every such row is evaluated by a test beside the function it stands for. x and y are arrays, n is a number.
-"""
+"""What to write instead of a function that has no rule, by its name; a test follows each advice."""
 
 from __future__ import annotations
 
 from hoad._core.trace.errors import ADVICE
 
-# Functions of SciPy that are written in Python, about plain arrays: (function, a call of it, what to write)
-IN_PYTHON = [
-    ("scipy.special.logsumexp", "logsumexp(x)", "np.max(x) + np.log(np.sum(np.exp(x - np.max(x))))"),
-    ("scipy.special.softmax", "softmax(x)", "np.exp(x - np.max(x)) / np.sum(np.exp(x - np.max(x)))"),
-    ("scipy.special.log_softmax", "log_softmax(x)", "x - np.max(x) - np.log(np.sum(np.exp(x - np.max(x))))"),
-    ("scipy.special.polygamma", "polygamma(n, x)", "(-1) ** (n + 1) * gamma(n + 1.0) * zeta(n + 1, x)"),
-    ("scipy.special.factorial", "factorial(x)", "gamma(x + 1.0)"),
-    ("scipy.special.comb", "comb(x + n, n)", "1.0 / ((x + n + 1.0) * beta(x + 1.0, n + 1.0))"),
-    ("scipy.special.spherical_jn", "spherical_jn(n, x)", "np.sqrt(0.5 * np.pi / x) * jv(n + 0.5, x)"),
-    ("scipy.special.spherical_yn", "spherical_yn(n, x)", "np.sqrt(0.5 * np.pi / x) * yv(n + 0.5, x)"),
-    ("scipy.special.spherical_in", "spherical_in(n, x)", "np.sqrt(0.5 * np.pi / x) * iv(n + 0.5, x)"),
-    ("scipy.special.spherical_kn", "spherical_kn(n, x)", "np.sqrt(0.5 * np.pi / x) * kv(n + 0.5, x)"),
-]
-
-# Others: (function, a call of it, what to write).
-IN_SCIPY = [
-    ("scipy.signal.convolve", "scipy.signal.convolve(x, y)", "np.convolve(x, y)"),
-    ("scipy.signal.fftconvolve", "scipy.signal.fftconvolve(x, y)", "np.convolve(x, y)"),
-    ("scipy.signal.correlate", "scipy.signal.correlate(x, y)", "np.correlate(x, y, 'full')"),
-    ("scipy.integrate.trapezoid", "scipy.integrate.trapezoid(x)", "np.trapezoid(x)"),
-    (
-        "scipy.integrate.cumulative_trapezoid",
-        "scipy.integrate.cumulative_trapezoid(x)",
-        "np.cumsum(0.5 * (x[1:] + x[:-1]))",
-    ),
-    (
-        "scipy.interpolate.interp1d",
-        "scipy.interpolate.interp1d(np.arange(3.0), x)(0.7)",
-        "np.interp(0.7, np.arange(3.0), x)",
-    ),
-]
+# Packages of SciPy that `hoad.scipy` has as a whole: what it does not implement, it takes along, as `hoad.adopt` does.
+IN_HOAD = tuple(f"scipy.{name}" for name in "integrate interpolate linalg signal spatial special stats".split())
 
 # Solvers of SciPy, which stay what they are: hoad runs them on plain numbers, or has another.
-ROOT = "Let it solve for plain numbers, and hoad.implicit.root differentiate: hoad.implicit.root(residual, solver)(p)."
+ROOT = "Let it solve for plain numbers, and hoad.implicit.root differentiate: hoad.implicit.root(residual, solver)(p)"
 ARGMIN = ROOT.replace("implicit.root", "implicit.argmin").replace("(residual", "(cost")
-FLOW = "Use hoad.ode.odeint, of rhs(y, t), or rhs(t, y) with tfirst=True; or hoad.ode.taylor_integrate, of rhs(t, y)."
-QUADRATURE = (
-    "Sum over nodes and weights, x, w = np.polynomial.legendre.leggauss(n), as np.sum(w * f(x)) on [-1, 1]; or solve "
-    "y' = f(t) with hoad.ode.odeint."
-)
-DENSITY = "hoad.adopt(f) takes SciPy's code along, as in hoad.grad(hoad.adopt(f))."
+FLOW = "Use hoad.ode.odeint, of rhs(y, t), or rhs(t, y) with tfirst=True; or hoad.ode.taylor_integrate, of rhs(t, y)"
 ROOTS = ["newton", "brentq", "brenth", "bisect", "ridder", "toms748", "root_scalar", "root", "fsolve"]
 MINIMA = ["minimize", "minimize_scalar", "fmin", "fmin_bfgs", "fmin_cg", "least_squares", "leastsq", "curve_fit"]
 MINIMA += ["brent", "golden", "fminbound", "bracket", "basinhopping", "shgo", "differential_evolution"]
-SOLVERS = [  # (where they are, what to do, their names); "*" is any object, of which they are methods
-    ("scipy.optimize", ROOT, ROOTS),
-    (
-        "scipy.optimize",
-        ROOT.replace("implicit.root", "implicit.fixed_point").replace("(residual", "(f"),
-        ["fixed_point"],
-    ),
-    ("scipy.optimize", ARGMIN, MINIMA),
-    ("scipy.integrate", FLOW, ["solve_ivp", "odeint"]),
-    ("scipy.integrate", QUADRATURE, ["quad", "quad_vec", "fixed_quad", "dblquad", "nquad"]),
-    ("scipy.stats.*", DENSITY, ["pdf", "logpdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf"]),
+SOLVERS = [  # (where they are, what to do, their names)
+    ("optimize", ROOT, ROOTS),
+    ("optimize", ROOT.replace("implicit.root", "implicit.fixed_point").replace("(residual", "(f"), ["fixed_point"]),
+    ("optimize", ARGMIN, MINIMA),
+    ("integrate", FLOW, ["solve_ivp", "odeint"]),
 ]
 
-# Of these and others, what hoad.scipy has under the same name.
+# What hoad.scipy has under the same name in the other packages.
 NAMESAKES = {
     "scipy.optimize": [
         *ROOTS,
@@ -79,19 +36,6 @@ NAMESAKES = {
         "fmin_ncg",
         "fmin_l_bfgs_b",
     ],
-    "scipy.integrate": ["quad", "dblquad", "nquad"],
-    "scipy.spatial.distance": ["cdist", "pdist", "squareform"],
-    "scipy.signal": [
-        "lfilter",
-        "sosfilt",
-        "filtfilt",
-        "sosfiltfilt",
-        "savgol_filter",
-        "upfirdn",
-        "convolve2d",
-        "correlate2d",
-        "medfilt",
-    ],
     "scipy.sparse.linalg": ["spsolve", "splu", "factorized"],
 }
 
@@ -104,8 +48,8 @@ BY_VECTORS = (
     "number x times A"
 )
 BY_ENTRIES = (
-    "A matrix of SciPy's holds plain numbers. For A @ u write y = np.zeros(m, like=x), then "
-    "np.add.at(y, rows, values * u[columns])"
+    "Write y = np.zeros(m, like=x), then np.add.at(y, rows, values * u[columns]), for A @ u: a matrix of SciPy's holds "
+    "plain numbers"
 )
 ITERATIVE = (
     "Use hoad.scipy.sparse.linalg.spsolve(A, b); or let it solve for plain numbers, and hoad.implicit.linear_solve "
@@ -121,18 +65,6 @@ OF_SPARSE = [
     ("Use hoad.scipy.sparse.linalg.spsolve(A, b)", "scipy.sparse.linalg", ["spsolve_triangular"]),
     (ITERATIVE, "scipy.sparse.linalg", ITERATIONS),
 ]
-
-# Functions of scipy.linalg that hoad.scipy.linalg has, too.
-IN_HOAD = """
-bandwidth block_diag cdf2rdf cho_factor cho_solve cho_solve_banded cholesky cholesky_banded circulant companion
-convolution_matrix coshm cosm det diagsvd eig eig_banded eigh eigh_tridiagonal eigvals eigvals_banded eigvalsh
-eigvalsh_tridiagonal expm expm_cond expm_frechet fiedler fiedler_companion fractional_matrix_power funm hankel
-hessenberg inv ishermitian issymmetric khatri_rao leslie logm lstsq lu lu_factor lu_solve matmul_toeplitz
-matrix_balance norm orth orthogonal_procrustes pinv pinvh polar qr qr_multiply rq signm sinhm sinm solve solve_banded
-solve_circulant solve_continuous_are solve_continuous_lyapunov solve_discrete_are solve_discrete_lyapunov
-solve_lyapunov solve_sylvester solve_toeplitz solve_triangular solveh_banded sqrtm subspace_angles svd svdvals tanhm
-tanm toeplitz
-""".split()
 
 # Functions of scipy.fft that NumPy has by the same name, with a rule.
 TRANSFORMS = ["fft", "ifft", "fft2", "ifft2", "fftn", "ifftn", "rfft", "irfft", "rfft2", "irfft2", "rfftn", "irfftn"]
@@ -180,32 +112,19 @@ ADVICE["np.lib.recfunctions.*"] = f"{FIELDS} Use one traced array for each field
 for _why, _advice, _names in OF_ARRAYS:
     for _name in _names:
         ADVICE[f"np.{_name}"] = f"{_why} {_advice}"
-for _name, _call, _expression in IN_PYTHON:
-    ADVICE[_name] = (
-        f"Write {_expression} for {_call}, or make it one operation with a rule of its own (see @hoad.primitive); or "
-        "take hoad.value(x) if plain numbers are meant."
-    )
-for _name, _call, _expression in IN_SCIPY:
-    ADVICE[_name] = f"Write {_expression} for {_call}; or take hoad.value(x) if plain numbers are meant."
 for _place, _advice, _names in SOLVERS:
     for _name in _names:
-        ADVICE[f"{_place}.{_name}"] = f"{_advice} Or take hoad.value(x) if plain numbers are meant."
+        ADVICE[f"scipy.{_place}.{_name}"] = _advice
 for _place, _names in NAMESAKES.items():
     for _name in _names:
-        _other = f"Use hoad.{_place}.{_name}, which takes the same arguments"
-        _found = ADVICE.get(f"{_place}.{_name}")
-        ADVICE[f"{_place}.{_name}"] = (
-            f"{_other}; or take hoad.value(x) if plain numbers are meant." if _found is None else f"{_other}. {_found}"
-        )
+        _found = ADVICE.get(_other := f"{_place}.{_name}")
+        ADVICE[_other] = f"Use hoad.{_other}" if _found is None else f"Use hoad.{_other}. {_found}"
 for _advice, _place, _names in OF_SPARSE:
     for _name in _names:
-        ADVICE[f"{_place}.{_name}"] = f"{_advice}; or take hoad.value(x) if plain numbers are meant."
-for _name in IN_HOAD:
-    ADVICE[f"scipy.linalg.{_name}"] = (
-        f"Use hoad.scipy.linalg.{_name}, which takes the same arguments; or take hoad.value(x) if plain numbers are "
-        "meant."
-    )
+        ADVICE[f"{_place}.{_name}"] = _advice
+for _package in IN_HOAD:
+    ADVICE[f"{_package}.**"] = f"Use hoad.{_package} in place of {_package}"
 for _name in TRANSFORMS:
-    ADVICE[f"scipy.fft.{_name}"] = f"Use np.fft.{_name}; or take hoad.value(x) if plain numbers are meant."
+    ADVICE[f"scipy.fft.{_name}"] = f"Use np.fft.{_name}"
 for _name in CONSTANT:
     ADVICE[f"np.{_name}"] = "Give it hoad.value(x) in place of x: its result is text."

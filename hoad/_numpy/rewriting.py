@@ -1,5 +1,7 @@
 """What to write in place of a plain array that a traced value is put into: found in the source of the user's function.
 
+So is what to call in place of a function that takes plain numbers alone, as those of `math`.
+
 It is looked for when the error is raised, and only then. Where the source is not at hand the advice is general.
 """
 
@@ -8,14 +10,16 @@ from __future__ import annotations
 import ast
 import linecache
 import os
+import sys
 from collections.abc import Iterator
-from types import FrameType
+from types import BuiltinFunctionType, FrameType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from hoad._core.trace.errors import rewrite_with
 from hoad._core.trace.traced import METHODS, is_traced
+from hoad._numpy.objects import OF_VECTORIZE
 
 PACKERS = ("array", "asarray", "asanyarray")
 
@@ -63,6 +67,147 @@ def made_traced(frame: FrameType, line: int) -> str | None:
             made = ast.Call(node.func, node.args, [k for k in node.keywords if k.arg != "like"])
             made.keywords.append(ast.keyword("like", ast.Name(_traced_name(frame, node))))
             return f"{os.path.basename(frame.f_code.co_filename)}:{node.lineno}: {ast.unparse(made)}"
+    return None
+
+
+# Functions of `math` and `cmath` whose namesakes in NumPy are missing or are others.
+OF_MATH = {
+    **{f"a{name}": f"np.arc{name}" for name in ("cos", "cosh", "sin", "sinh", "tan", "tanh")},
+    **{name: f"scipy.special.{name}" for name in ("erf", "erfc", "gamma")},
+    "atan2": "np.arctan2",
+    "dist": "np.linalg.norm(np.subtract(p, q))",
+    "fma": "x * y + z",
+    "fsum": "np.sum",
+    "lgamma": "scipy.special.gammaln",
+    "phase": "np.angle",
+    "pow": "np.power",
+    "remainder": "x - y * np.rint(x / y)",
+    "sumprod": "np.dot",
+    "ulp": "np.spacing",
+}
+
+
+def instead(frame: FrameType, line: int) -> str | None:
+    """What to write in place of the call that runs in a frame: ``'Write np.sin in place of math.sin'``, or None."""
+    nodes = _running(frame, line)
+    for function, shown in _functions(frame, nodes):
+        if isinstance(function, BuiltinFunctionType) and function.__module__ in ("math", "cmath"):
+            name = OF_MATH.get(function.__name__) or f"np.{function.__name__}"
+            if not name.startswith("np.") or hasattr(np, name[3:].partition("(")[0].partition(".")[0]):
+                return f"Write {name} in place of {shown}"
+        if type(function).__module__.startswith("numba."):
+            return f"Call the Python function that Numba compiles, {shown}.py_func, or give it a rule: @hoad.primitive"
+    if _vectorized(frame) is not None:
+        return "Leave otypes of np.vectorize out"
+    found = (_in_place_of(node, frame, line) for node in nodes)
+    return next((advice for advice in found if advice is not None), None)
+
+
+def _running(frame: FrameType, line: int) -> list[ast.AST]:
+    """The expression that runs in a frame; where Python does not tell, those of the statement."""
+    tree = _tree(frame)
+    if tree is None:
+        return []
+    positions = getattr(frame.f_code, "co_positions", None)  # of Python 3.11 and later
+    if positions is not None:
+        at = list(positions())[frame.f_lasti // 2]
+        for node in ast.walk(tree):
+            if isinstance(node, ast.expr) and at == (
+                node.lineno,
+                node.end_lineno,
+                node.col_offset,
+                node.end_col_offset,
+            ):
+                return [node]
+        return []
+    statement = _statement(tree, line)
+    return [] if statement is None else [n for n in ast.walk(statement) if isinstance(n, ast.expr)]
+
+
+def _functions(frame: FrameType, nodes: list[ast.AST]) -> Iterator[tuple[Any, str]]:
+    """What is called in these expressions, or given to what is called, and what a function of `np.vectorize` is."""
+    for node in nodes:
+        if isinstance(node, ast.Call):
+            for name in (node.func, *node.args, *(node.func.args if isinstance(node.func, ast.Call) else ())):
+                yield _named(name, frame), ast.unparse(name)
+    scope = _vectorized(None)
+    if scope is not None:
+        yield scope.pyfunc, scope.pyfunc.__name__
+
+
+def _vectorized(frame: FrameType | None) -> Any:
+    """The `np.vectorize` in whose code this is; if a frame is given, only with otypes, and called by that."""
+    inner: FrameType | None = sys._getframe()
+    while inner is not None and inner is not frame:
+        if inner.f_code.co_filename == OF_VECTORIZE and isinstance(inner.f_locals.get("self"), np.vectorize):
+            found = inner.f_locals["self"]
+            return found if frame is None or found.otypes is not None else None
+        inner = inner.f_back
+    return None
+
+
+def _named(node: ast.AST, frame: FrameType) -> Any:
+    """What a name stands for, or an attribute of a module."""
+    if isinstance(node, ast.Name):
+        return frame.f_locals.get(node.id, frame.f_globals.get(node.id, frame.f_builtins.get(node.id)))
+    owner = _named(node.value, frame) if isinstance(node, ast.Attribute) else None
+    return (
+        getattr(owner, node.attr, None) if isinstance(owner, ModuleType) and isinstance(node, ast.Attribute) else None
+    )
+
+
+def _in_place_of(node: ast.AST, frame: FrameType, line: int) -> str | None:
+    """What to write in place of one expression."""
+    if isinstance(node, ast.BinOp):
+        left = ast.unparse(node.left)
+        if isinstance(node.op, ast.Mod) and isinstance(_value_of(node.left, frame), str):
+            return f"Write f'{{x:.3f}}' or str.format in place of {left} %"
+        if isinstance(node.op, ast.MatMult) and hasattr(_value_of(node.left, frame), "to_numpy"):
+            return f"Write {left}.to_numpy() @ {ast.unparse(node.right)}"
+    if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+        made = rewritten(frame, line)
+        return None if made is None else f"Make it an array that takes traced values: {made}"
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute):
+        stacked = {"r_": "np.hstack", "c_": "np.column_stack"}.get(node.value.attr)
+        if stacked and _named(node.value, frame) in (np.r_, np.c_) and isinstance(node.slice, ast.Tuple):
+            items = ", ".join(map(ast.unparse, node.slice.elts))
+            return None if ":" in items else f"Write {stacked}(({items}))"
+    return _in_place_of_call(node, frame, line) if isinstance(node, ast.Call) else None
+
+
+def _value_of(node: ast.expr, frame: FrameType) -> Any:
+    return node.value if isinstance(node, ast.Constant) else _named(node, frame)
+
+
+def _in_place_of_call(node: ast.Call, frame: FrameType, line: int) -> str | None:
+    if not node.args:
+        return None
+    function, first = _named(node.func, frame), ast.unparse(node.args[0])
+    name = ast.unparse(node.func)
+    if function in (float, np.float64):
+        return f"Leave {name}() out: write {first}"
+    if function in (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray, np.require):
+        like = _traced_name(frame, node)
+        packed = isinstance(node.args[0], ast.List) and not any(isinstance(x, ast.List) for x in node.args[0].elts)
+        if packed and not np.ndim(_value(frame, like)):
+            return f"Write np.stack({first})"
+        return f"Write {name if name.rpartition('.')[2] in PACKERS else 'np.asarray'}({first}, like={like})"
+    if function is np.fromiter:
+        return f"Write np.stack(list({first}))"
+    if function is np.nditer:
+        return f"Loop over {first}.flat"
+    if function is np.ndenumerate:
+        return f"Loop over zip(np.ndindex({first}.shape), {first}.flat)"
+    if isinstance(node.func, ast.Attribute):
+        owner, method = ast.unparse(node.func.value), node.func.attr
+        plain = _named(node.func.value, frame)
+        if method in ("fill", "put") and isinstance(plain, np.ndarray):
+            made = rewritten(frame, line)
+            return None if made is None else f"Make it an array that takes traced values: {made}"
+        if method == "dot" and hasattr(plain, "to_numpy"):
+            return f"Write {owner}.to_numpy() @ {first}"
+        if isinstance(plain, np.ndarray) and hasattr(np, method):
+            return f"Write np.{method}({', '.join([owner, *map(ast.unparse, [*node.args, *node.keywords])])})"
     return None
 
 
@@ -117,6 +262,8 @@ def _written(statement: ast.stmt | None) -> Iterator[str]:
         if isinstance(node, ast.Call):
             targets += [keyword.value for keyword in node.keywords if keyword.arg == "out"]
             targets += node.args[:1]
+            if isinstance(node.func, ast.Attribute) and node.func.attr in ("fill", "put"):
+                targets.append(node.func.value)
     for target in targets:
         for node in [target, *(target.elts if isinstance(target, ast.Tuple) else ())]:
             while isinstance(node, (ast.Subscript, ast.Attribute)):
@@ -179,5 +326,5 @@ def _taken(value: str, like: str, whole: bool) -> str:
     return f"np.array({value}, {'dtype=float, ' if whole else ''}like={like})"
 
 
-rewrite_with(rewritten)
+rewrite_with(rewritten, instead)
 METHODS["__made_traced__"] = made_traced

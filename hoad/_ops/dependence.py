@@ -349,6 +349,6 @@ for _kinds in (prim.PRODUCT_OF, prim.SUM_OF, prim.LINEAR_SUM_OF, prim.SUM_WEIGHT
 for _factors in (
     *(prim.INV, prim.DET, prim.SLOGDET, prim.COFACTORS, prim.DET_SVD, prim.CHOLESKY, prim.EIGH, prim.QR, prim.PINV),
     *(prim.SPECTRAL, prim.SPECTRAL_WEIGHTS, prim.SVD, prim.FULL_SVD, prim.SINGULAR, prim.SINGULAR_WEIGHTS),
-    prim.DETERMINED,
+    *(prim.DET_GRADIENT, prim.DETERMINED),
 ):
     OF_PRIMITIVE[_factors] = _matrices

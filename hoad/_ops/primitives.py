@@ -31,6 +31,7 @@ from hoad._core.kernels.native_call import NativeCall, run
 from hoad._core.ops.cast import cast
 from hoad._core.ops.cumsum import running_sum
 from hoad._core.ops.plan import broadcast_shapes, broadcast_strides, contiguous_strides
+from hoad._core.runtime.elimination import det_gradient
 from hoad._core.runtime.spectral import spectral
 from hoad._ops.adjugates import conjugate_transposed, mixed_adjugate, transposed
 from hoad.errors import GuardError, NoRuleError, ShapeError, count
@@ -393,6 +394,21 @@ SLOGDET = _declare_gufunc(
 )
 
 
+def _of_matrices(
+    name: str, native: Callable[..., NativeCall], infer: Callable[..., Any], linear_in: Any, *params: str
+) -> Primitive:
+    def compute(params: Params, *operands: Any) -> Any:
+        values = [np.ascontiguousarray(x) for x in operands]
+        avals = [intern_aval(x.dtype, x.shape) for x in values]
+        results = [np.empty(x.shape, x.dtype) for x in infer(params, *avals)]
+        run(native(params, *avals), values, results)
+        return results[0]
+
+    made = _declare_python(name, compute, infer, *params, nin=-1, costly=True, linear_in=tuple(linear_in))
+    made.native = native
+    return made
+
+
 def _cofactors(params: Params, x: Any, u: Any, s: Any, vh: Any, *directions: Any) -> Any:
     """The gradient of det at x = u diag(s) vh, or its derivative along directions, in each of which it is linear."""
     return transposed(mixed_adjugate(u, s, vh, directions))
@@ -428,6 +444,8 @@ DET_SVD = _declare_python(
     "det_svd", _det_svd, lambda params, a: (a, intern_aval(real_dtype(a.dtype), a.shape[:-1]), a), nout=3, costly=True
 )
 DET_SVD.batch = _det_svd
+# The cofactors, of up to `MOST_ROWS` rows without singular values.
+DET_GRADIENT = _of_matrices("det_gradient", lambda params, x: det_gradient(x), _same, ())
 
 
 # ---- factors of matrices; NumPy computes them, with its signs -------------------------------------------------------
@@ -475,9 +493,9 @@ def as_recorded(a: Any, conjugated: bool = True) -> Any:
     if is_symmetric(a, conjugated):
         return a
     raise GuardError(
-        "this program was recorded with a matrix that is symmetric (or Hermitian), and here it is not: cholesky, eigh "
-        "and the like read one of its triangles. Record it with a matrix like this one, or give both triangles, as "
-        "np.tril(a) + np.tril(a, -1).T, or with .conj().T of a complex one."
+        "Give both triangles, as np.tril(a) + np.tril(a, -1).T, with .conj().T of a complex one, or record it with a "
+        "matrix like this one: this program was recorded with a matrix that is symmetric (or Hermitian), and here it "
+        "is not. cholesky, eigh and the like read one of its triangles."
     )
 
 
@@ -487,6 +505,7 @@ CHOLESKY = _declare_python(
     _of_square("cholesky", lambda a: (a,)),
     costly=True,
 )
+CHOLESKY.batch = CHOLESKY.function
 
 
 @functools.lru_cache(maxsize=16)
@@ -508,6 +527,16 @@ EIGH = _declare_python(
     nout=2,
     costly=True,
 )
+
+
+def _eigh_of_lanes(params: Params, a: Any) -> Any:
+    """NumPy's solvers take stacks; of others this is not known."""
+    if params[0] in ("L", "U"):
+        return EIGH.function(params, a)
+    return [np.stack(found) for found in zip(*[EIGH.function(params, x) for x in a], strict=True)]
+
+
+EIGH.batch = _eigh_of_lanes
 
 
 def _eig(params: Params, a: Any) -> tuple[Any, Any]:
@@ -558,6 +587,7 @@ def _full_svd_factors(a: AbstractValue) -> Avals:
 
 FULL_SVD = _declare_python("full_svd", _full_svd, _of_matrix("svd", _full_svd_factors), nout=4, costly=True)
 SVDS = (SVD, FULL_SVD)
+EIG.batch, SVD.batch, FULL_SVD.batch = EIG.function, SVD.function, FULL_SVD.function
 
 
 # What a matrix does not determine of its factors, and how the message names it.
@@ -643,21 +673,6 @@ def _of_sums(name: str, function: Callable[..., Any], infer: Callable[..., Any],
     return made
 
 
-def _of_matrices(
-    name: str, native: Callable[..., NativeCall], infer: Callable[..., Any], linear_in: Any, *params: str
-) -> Primitive:
-    def compute(params: Params, *operands: Any) -> Any:
-        values = [np.ascontiguousarray(x) for x in operands]
-        avals = [intern_aval(x.dtype, x.shape) for x in values]
-        results = [np.empty(x.shape, x.dtype) for x in infer(params, *avals)]
-        run(native(params, *avals), values, results)
-        return results[0]
-
-    made = _declare_python(name, compute, infer, *params, nin=-1, costly=True, linear_in=tuple(linear_in))
-    made.native = native
-    return made
-
-
 def _declare_spectral(name: str, singular: bool) -> tuple[Primitive, Primitive]:
     """What the derivatives of functions of eigenvalues, or of singular values, are made of: _core/runtime/spectral.pyx.
 
@@ -705,6 +720,7 @@ PINV = _declare_python(
     "rcond",
     costly=True,
 )
+QR.batch, PINV.batch = QR.function, PINV.function
 LSTSQ = _declare_python(
     "lstsq",
     lambda params, a, b: np.linalg.lstsq(a, b, *params)[0],
@@ -720,7 +736,20 @@ LSTSQ = _declare_python(
 
 
 def _declare_transform(name: str, function: Callable[..., Any], infer: Callable[..., Any], *params: str) -> Primitive:
-    return _declare_python(name, function, infer, *params, costly=True, linear=True, linear_in=(0,))
+    made = _declare_python(name, function, infer, *params, costly=True, linear=True, linear_in=(0,))
+    made.batch = _along(made, params.index("axis" if "axis" in params else "axes"))
+    return made
+
+
+def _along(primitive: Primitive, place: int) -> Callable[..., Any]:
+    """The function of a primitive with lanes in front: the axes that it works along, a parameter, are one further."""
+
+    def batch(params: Params, x: Any) -> Any:
+        axis = params[place]
+        further = tuple([d + 1 for d in axis]) if isinstance(axis, tuple) else axis + 1
+        return primitive.function((*params[:place], further, *params[place + 1 :]), x)
+
+    return batch
 
 
 def _half_infer(params: Params, x: AbstractValue) -> Avals:
@@ -788,9 +817,18 @@ def _place_shape(params: Params, x: AbstractValue) -> tuple[int, ...]:
 
 def _declare_place(name: str, function: Callable[..., Any]) -> Primitive:
     """Where along an axis, or in the flat array, something is first met."""
-    return _declare_places(
+
+    def batch(params: Params, x: Any) -> Any:
+        if params[0] is not None:
+            return function(x, axis=params[0] + 1, keepdims=params[1])
+        kept = (1,) * (x.ndim - 1) if params[1] else ()
+        return np.reshape(function(np.reshape(x, (len(x), -1)), axis=1), (len(x), *kept))
+
+    made = _declare_places(
         name, lambda params, x: function(x, axis=params[0], keepdims=params[1]), _place_shape, "axis", "keepdims"
     )
+    made.batch = batch
+    return made
 
 
 # Equal items keep their order.
@@ -798,6 +836,7 @@ ARGSORT = _declare_places(
     "argsort", lambda params, x: np.argsort(x, params[0], kind="stable"), lambda params, x: x.shape, "axis"
 )
 ARGPARTITION = _declare_places("argpartition", _argpartition, lambda params, x: x.shape, "axis", "kth")
+ARGSORT.batch, ARGPARTITION.batch = _along(ARGSORT, 0), _along(ARGPARTITION, 0)
 ARGMAX = _declare_place("argmax", np.argmax)
 ARGMIN = _declare_place("argmin", np.argmin)
 SEARCHSORTED = _declare_places(

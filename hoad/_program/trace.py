@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import os
 import sys
 import traceback
@@ -13,7 +14,7 @@ import numpy as np
 
 from hoad._comparison.plain_calls import compared
 from hoad._core.base.frame_globals import AdoptedGlobals
-from hoad._core.base.where import is_library, is_public, name_running, wrapped_in
+from hoad._core.base.where import is_library, is_passed, is_public, name_running, wrapped_in
 from hoad._core.graph.norms import replace_even_functions
 from hoad._core.record.recording import Recording
 from hoad._core.trace.coerce import holds_traced
@@ -21,7 +22,7 @@ from hoad._core.trace.errors import advice_for
 from hoad._core.trace.traced import METHODS, Array, Scalar, is_traced, plain_value
 from hoad._pytree.arguments import FLOAT64, Key, check_argument, packed, parts_of
 from hoad._pytree.containers import Forms, Name, Parts, flatten, is_float, kind_of, without_labels
-from hoad.errors import HoadError, NoRuleError, ShapeError, TracedValueError
+from hoad.errors import REFUSALS, HoadError, NoRuleError, ShapeError, TracedValueError
 
 # Drivers of functions of one number, or of the items of one array.
 POINTWISE = ("derivative", "derivatives")
@@ -81,6 +82,9 @@ class _TellingOfObjects:
             # NumPy put "setting an array element with a sequence" in front of it; SciPy's root finders, which go on
             # after an error, have the interpreter say that a call "returned a result with an exception set".
             raise failure.__cause__ from None
+        refusal = _hidden_refusal(failure) if isinstance(failure, (TypeError, ValueError)) else ""
+        if refusal:
+            raise TracedValueError(refusal) from failure
 
 
 telling_of_objects = _TellingOfObjects()  # keeps nothing, so that one is enough
@@ -96,16 +100,26 @@ def _entered(recording: Recording, f: Any, key: Key, value: Any, driver: str) ->
     return recording.input(value), None
 
 
+def _hidden_refusal(failure: BaseException) -> str:
+    """What a traced value has said to compiled code that raised an error of its own instead, or ""."""
+    *_, (frame, _) = traceback.walk_tb(failure.__traceback__)
+    where, user, _ = raised_at(failure)
+    if os.path.join("json", "encoder.py") in frame.f_code.co_filename and is_traced(frame.f_locals.get("o")):
+        return f"Give json hoad.value(x) ({where}): it takes no traced values."
+    said = REFUSALS.last if frame is user and f" ({where}): " in REFUSALS.last else ""
+    return said if dis.opname[frame.f_code.co_code[frame.f_lasti]] != "RAISE_VARARGS" else ""
+
+
 def _without_loop(failure: TypeError) -> TracedValueError:
     """What NumPy says of object arrays of traced scalars, made clear."""
     where, frame, line = raised_at(failure)
     made = METHODS["__made_traced__"](frame, line) if frame is not None else None
-    made = f"Make it a traced array: {made}" if made else "np.array([...], like=x) makes one of traced numbers"
+    made = f"Make it a traced array: {made}" if made else "Make it a traced array: np.array([...], like=x)"
     return TracedValueError(
-        f"NumPy has no loop for what it was given ({where}), an object array of traced values most likely: {failure}. "
-        f"{made}. A function that NumPy does not dispatch makes object arrays as well: write it with NumPy functions, "
-        "or make it one operation with a rule of its own (see hoad.primitive); or take hoad.value(x) if plain numbers "
-        "are meant."
+        f"{made} ({where}): NumPy has no loop for what it was given, an object array of traced values most likely: "
+        f"{failure}. A function that NumPy does not dispatch makes object arrays as well: write it with NumPy "
+        "functions, or make it one operation with a rule of its own (see hoad.primitive); or take hoad.value(x) if "
+        "plain numbers are meant."
     )
 
 
@@ -118,14 +132,17 @@ def _is_of_traced(failure: BaseException, called: str) -> bool:
     """Whether what went wrong in SciPy is that a value is traced; not where the core has named this function."""
     said = str(failure)
     if isinstance(failure, HoadError):
-        return isinstance(failure, (NoRuleError, TracedValueError)) and not said.startswith(f"{called} ")
+        return isinstance(failure, (NoRuleError, TracedValueError)) and f"{called} of " not in said
     return any(sign in said for sign in (*OBJECT_ARRAYS, *OBJECTS_IN_SCIPY))
 
 
 def _not_recorded(failure: BaseException, called: str) -> TracedValueError:
     """What SciPy's functions in Python and Fortran say of traced values, made clear."""
     where = where_raised(failure)
-    return TracedValueError(f"{called} of a traced value cannot be recorded ({where}). {advice_for(called)}")
+    return TracedValueError(
+        f"{advice_for(called)} ({where}): {called} of a traced value cannot be recorded. Or take hoad.value(x) if "
+        "plain numbers are meant."
+    )
 
 
 def function_of_scipy(failure: BaseException) -> str:
@@ -169,7 +186,7 @@ def raised_at(failure: BaseException) -> tuple[str, FrameType | None, int]:
     frame, line = None, 0
     for passed, number in traceback.walk_tb(failure.__traceback__):
         name = passed.f_code.co_filename
-        if not is_library(name) and not name.endswith(".pyx"):
+        if not (is_library(name) or is_passed(name) or name.endswith(".pyx")):
             frame, line = passed, number
     if frame is None:
         return "outside any Python file", None, 0

@@ -113,8 +113,8 @@ def slope_of_once(x: Any, *, where: str) -> Any:
 def _refusal(where: str) -> NoRuleError:
     """What to say of second derivatives."""
     return NoRuleError(
-        "scipy.integrate.quad of a function with a kink that moves with what it is differentiated by has first "
-        f"derivatives alone ({where}). Split the integral at the kink: the place is a limit of both parts."
+        f"Split the integral at the kink: the place is a limit of both parts ({where}). scipy.integrate.quad of a "
+        "function with a kink that moves with what it is differentiated by has first derivatives alone."
     )
 
 

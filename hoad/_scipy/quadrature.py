@@ -52,7 +52,7 @@ def _over(f: Function, start: float, end: float, n: int) -> tuple[Any, Any]:
         by_kronrod = by_kronrod + weight * y
         if other:
             by_gauss = by_gauss + other * y
-    return half * by_kronrod, half * abs(by_kronrod - by_gauss)
+    return half * by_kronrod, abs(half * (by_kronrod - by_gauss))
 
 
 ALL_DIGITS = 1e-13
@@ -117,6 +117,7 @@ class Rule(NamedTuple):
 
     ends: list[tuple[float, float]]
     least: float = -1.0
+    is_fixed: bool = False  # whether only the first and the last move with the limits
 
     def parts(self, g: Function, n: int, is_inside: Callable[[float], bool]) -> list[tuple[Any, Any]]:
         """The integral over each interval, with an estimate of its error."""
@@ -174,7 +175,47 @@ class Trials:
         return Rule(list(itertools.pairwise(places)), max(_with_ends(others[1]).least, rule.least))
 
     def has_moving_kink(self, rule: Rule) -> bool:
-        """Whether the integral has a second derivative that the rule does not have."""
+        """Whether the integral may have a second derivative that the rule does not have."""
+        return has_moving_kink(self.branches, self.around.known, self._places(rule), self.around.count > 0)
+
+    def parts(self, rule: Rule, f: Function, a: Any, b: Any, low: float, high: float) -> list[tuple[Any, Any]]:
+        """The integral of f over each interval between limits with these values, with an estimate of its error."""
+        if not rule.is_fixed:
+            g, _, n = _integrand(f, a, b, low, high)
+            return rule.parts(g, n, self.is_inside)
+        at: dict[float, Any] = {x: self.low + (self.high - self.low) * x for ends in rule.ends for x in ends}
+        at |= {0.0: a, 1.0: b}
+
+        def part(x: Any, y: Any, is_least: bool) -> tuple[Any, Any]:
+            first, last = sorted([plain_value(x), plain_value(y)])
+            return (_to_ends(f, x, y, lambda t: first < plain_value(t) < last), 0.0) if is_least else _over(f, x, y, 10)
+
+        return [part(at[x], at[y], abs(y - x) <= rule.least) for x, y in rule.ends]
+
+    def fixed_inside(self, rule: Rule) -> Rule | None:
+        """The rule with intervals that do not move inside, if no kink moves then; a kink at a fixed place stays in one.
+
+        Where it misses the integral at numbers close by, it does not serve.
+        """
+        if not self.is_finite or not self.around.count:
+            return None
+        for x, y in rule.ends:
+            if has_moving_kink(self.branches, self.around.known, self._places(Rule([(x, y)])), x == 0.0 or y == 1.0):
+                return None
+        fixed = rule._replace(is_fixed=True)
+        missed = [self._missed(fixed, step) for step in (STEP, -STEP)]
+        return fixed if all(x is not None and x <= LARGE for x in missed) else None
+
+    def check_limits(self, rule: Rule) -> None:
+        """Raise where a rule has another derivative than the integral by its limits."""
+        if self.around.count and not self.branches.depends:
+            for step in (STEP, -STEP):
+                if self._missed(rule, step) is not None:
+                    self._check(rule, step)
+                    break
+
+    def _places(self, rule: Rule) -> list[float]:
+        """The nodes of a rule."""
         places: list[float] = []
 
         def noted(x: float) -> float:
@@ -183,8 +224,7 @@ class Trials:
 
         g, _, n = _integrand(noted, self.low, self.high, self.low, self.high)
         rule.parts(g, n, self.is_inside)
-        found = has_moving_kink(self.branches, self.around.known, places, self.around.count > 0)
-        return found and self._misses_curvature(rule)
+        return places
 
     def with_first_derivatives(self) -> Function:
         """The integrand, whose second derivatives raise."""
@@ -202,7 +242,7 @@ class Trials:
             return None
         return 0.0 if error <= 10.0 * (integrals[0][1] + integrals[1][1]) else error / size
 
-    def _misses_curvature(self, rule: Rule) -> bool:
+    def misses_curvature(self, rule: Rule) -> bool:
         """Whether the rule, differentiated twice, is not what second differences of the integral say.
 
         To no side: at the end of its domain a function may be another one beyond.
@@ -233,8 +273,7 @@ class Trials:
             given = self.around.arguments(numbers)
             a, b = (given["b"], given["a"]) if self.is_swapped else (given["a"], given["b"])
             f = functools.partial(self._of_traced, numbers)
-            g, _, n = _integrand(f, a, b, self.low, self.high)
-            return sum(part for part, _ in rule.parts(g, n, self.is_inside))
+            return sum(part for part, _ in self.parts(rule, f, a, b, self.low, self.high))
 
         curves = [np.where(np.equal(x, 0.0), 1.0, np.abs(x))[None] if _is_float(x) else None for x in known]
         return 2.0 * float(expand(total, known, curves, 2)[2])
@@ -275,9 +314,8 @@ class Trials:
     def _sum(self, numbers: list[Any], rule: Rule) -> float:
         """The integral by a rule."""
         _, low, high = _limits(self.around.arguments(numbers))
-        g, _, n = _integrand(self.branches.bound(numbers), low, high, low, high)
         with Apart(), np.errstate(all="ignore"):
-            return float(sum(part for part, _ in rule.parts(g, n, self.is_inside)))
+            return float(sum(part for part, _ in self.parts(rule, self.branches.bound(numbers), low, high, low, high)))
 
 
 def _singular(what: str) -> NoRuleError:
@@ -312,9 +350,13 @@ def _recorded(f: Function, given: dict[str, Any], trials: Trials, found: Any) ->
         a, b, sign = b, a, -1.0
     rule = trials.rule(found)
     if trials.has_moving_kink(rule):
-        f, (a, b) = trials.with_first_derivatives(), once_each((a, b))
-    g, _, n = _integrand(f, a, b, trials.low, trials.high)
-    parts = rule.parts(g, n, trials.is_inside)
+        fixed = trials.fixed_inside(rule)
+        if fixed is None:
+            trials.check_limits(rule)
+            if trials.misses_curvature(rule):
+                f, (a, b) = trials.with_first_derivatives(), once_each((a, b))
+        rule = fixed or rule
+    parts = trials.parts(rule, f, a, b, trials.low, trials.high)
     total = sum(part for part, _ in parts)
     if not abs(sign * found[0] - plain_value(total)) <= max(10.0 * trials.asked, CLOSE * abs(found[0])):
         raise _singular("that is singular, where QUADPACK extrapolates,")
@@ -335,8 +377,9 @@ Notes
 QUADPACK chooses the intervals on plain numbers. On each of them its rule of 21 points is recorded, or that of 15 on an
 infinite range, which is transformed as QUADPACK does. Where QUADPACK extrapolates to an end at which the function is
 singular, tanh-sinh quadrature is recorded there. So it is where the intervals do not serve at numbers that are a little
-different: the function is smooth, but its derivative is not, as that of x^p at p = 0. A replay takes the same
-intervals, and raises `GuardError` where their error is larger than allowed, and larger than it was.
+different: the function is smooth, but its derivative is not, as that of x^p at p = 0. Where the function has a kink or
+a jump at a fixed place and a limit moves, the intervals inside stay where they are. A replay takes the same intervals,
+and raises `GuardError` where their error is larger than allowed, and larger than it was.
 
 Cost: the function is recorded once for each point, 21 for each interval, 77 of tanh-sinh quadrature.""",
 )

@@ -15,20 +15,20 @@ from hoad._core.runtime.workspace import offered
 OPERATIONS_A_THREAD = 200_000
 
 
-def _threads_for(program: Lowered, blocks: int, length: int, threads: int | None) -> int:
+def _threads_for(program: Lowered, run: Map | Lanes, threads: int | None) -> int:
     """How many threads to use."""
-    count = min(blocks, most_threads() if threads is None else min(threads, most_threads()))
+    count = min(run.blocks, most_threads() if threads is None else min(threads, most_threads()))
     if threads is not None:
         return count
     if program.calls_python:
         return 1  # what is in Python, or in a library behind it, may bear one call at a time only
-    return min(count, program.size * length // OPERATIONS_A_THREAD)
+    return min(count, run.operations // OPERATIONS_A_THREAD)
 
 
 def native_lanes(program: Lowered, takes: str, gives: str, length: int, threads: int | None) -> NativeCall | None:
-    """What computes the same without Python, where that needs no threads."""
+    """What computes the same without Python, unless threads add up over the rows."""
     made = Map(program, takes, gives, length)
-    return offered(program, made) if _threads_for(program, made.blocks, length, threads) <= 1 else None
+    return offered(program, made) if made.in_threads(_threads_for(program, made, threads)) else None
 
 
 def run_lanes(
@@ -36,7 +36,7 @@ def run_lanes(
 ) -> list[Any]:
     """Results for all rows: those of `gives` from inputs of `takes` (see hoad._core.runtime.lanes)."""
     run = Lanes(program, takes, gives, values, length)
-    count = _threads_for(program, run.blocks, length, threads)
+    count = _threads_for(program, run, threads)
     if count <= 1:
         run.run(0, run.blocks)
     else:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 THREADS = (int, type(None))  # what workers are if they are not an executor
 # An adjoint needs what was carried into every step. Where that is more bytes, it keeps what was carried into stretches
 # of √length steps only, and runs each stretch again.
-KEPT_BYTES = 1 << 20
+KEPT_BYTES = 1 << 25
 FEW_STEPS = 16
 MOST_STEPS = 2**62  # of a loop out of a pickle
 MOST_LOOKED_AT = 16  # steps of which it is found out which zeros of what is carried are strong

@@ -80,7 +80,7 @@ class _Method:
             raise traced_error("solve_ivp", "solution")
         super().__init__(fun, t0, y0, t_bound, vectorized, support_complex=False)  # type: ignore[call-arg]
         if others:
-            raise ArgumentError(f"hoad.ode.Taylor has no option {', '.join(others)}.")
+            raise ArgumentError(f"hoad.ode.Taylor takes rtol, atol, max_step and order, not {', '.join(others)}.")
         if not (math.isfinite(t0) and math.isfinite(t_bound)):
             raise ArgumentError(f"solve_ivp takes finite times, not t_span = ({t0!r}, {t_bound!r}).")
         self._options = Options("solve_ivp", rtol, float(np.min(atol)), order, max_step)

@@ -9,6 +9,7 @@ differentiation. Report NA-08/01, Oxford: sections 2.2.1 (product), 2.2.2 (inver
 import numpy as np
 
 from hoad._core.kernels.ufuncs import compose, imag
+from hoad._core.runtime.elimination import MOST_ROWS
 from hoad._core.trace.calls import apply_primitive
 from hoad._numpy.complex import is_complex
 from hoad._ops import primitives as prim
@@ -38,11 +39,19 @@ def _solve(g, p, x, y):
 
 
 def _det(g, p, x):
-    """d det x = Σ C dx with cofactors C; the singular values, which serve all orders, are those of the point."""
+    """d det x = Σ C dx with cofactors C."""
     if x.shape[-1] <= FEW_ROWS:
-        return (g[..., None, None] * _few_cofactors(x),)
-    u, s, vh = apply_primitive(prim.DET_SVD, None, apply_primitive(prim.STOP_GRADIENT, None, x))
-    return (g[..., None, None] * apply_primitive(prim.COFACTORS, None, x, u, s, vh),)
+        cofactors = _few_cofactors(x)
+    elif x.shape[-1] <= MOST_ROWS:
+        cofactors = apply_primitive(prim.DET_GRADIENT, None, x)
+    else:
+        cofactors = apply_primitive(prim.COFACTORS, None, x, *_singular_values(x))
+    return (g[..., None, None] * cofactors,)
+
+
+def _singular_values(x):
+    """Those of the point, which serve all orders, with their vectors."""
+    return apply_primitive(prim.DET_SVD, None, apply_primitive(prim.STOP_GRADIENT, None, x))
 
 
 FEW_ROWS = 3  # up to which determinants are written out
@@ -112,8 +121,7 @@ def _det_series(x):
     """± det M det of the Schur complement of M."""
     if x.shape[-1] <= FEW_ROWS:
         return _written_out(x)
-    factors = apply_primitive(prim.DET_SVD, None, apply_primitive(prim.STOP_GRADIENT, None, x))
-    det, inverse, c, r, d = _cut(x, *factors)
+    det, inverse, c, r, d = _cut(x, *_singular_values(x))
     return det * _written_out(d - r @ inverse @ c)
 
 
@@ -149,9 +157,11 @@ vjp(prim.MATMUL, _matmul)
 vjp(prim.SOLVE, _solve)
 vjp(prim.INV, lambda g, p, x: (-transposed(p) @ g @ transposed(p),))
 vjp(prim.DET, _det)
+vjp(prim.DET_GRADIENT, lambda g, p, x: (apply_primitive(prim.COFACTORS, None, x, *_singular_values(x), g),))
 vjp(prim.COFACTORS, _cofactors)
 vjp(prim.DET_SVD, lambda g, p, x: (None,))  # cofactors have the whole derivative
 vjp(prim.SLOGDET, _slogdet)
 
 prim.DET.expansion = _det_series
+prim.DET_GRADIENT.expansion = lambda x: _cofactor_series(x, *_singular_values(x))
 prim.COFACTORS.expansion = _cofactor_series

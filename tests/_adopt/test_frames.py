@@ -184,7 +184,7 @@ def test_drivers_and_loops() -> None:
 def test_compiled_code_raises() -> None:
     with pytest.raises((hoad.TracedValueError, struct.error)):
         hoad.grad(hoad.adopt(lambda x: struct.unpack("d", struct.pack("d", x))[0]))(0.4)
-    with pytest.raises(hoad.TracedValueError, match=r"a\.dot\(x\).*test_frames\.py:\d+.*Write np.asarray.*a @ x"):
+    with pytest.raises(hoad.TracedValueError, match=r"^Write np\.asarray.*a @ x.*test_frames\.py:\d+"):
         hoad.grad(hoad.adopt(lambda x: np.linspace(0.0, 1.0, 3).dot(x)))(X)
 
 
@@ -275,7 +275,7 @@ def test_errors_of_packages_name_adopt(tmp_path: Path, monkeypatch: pytest.Monke
     (folder / "__init__.py").write_text("import math\n\ndef f(x):\n    return math.exp(x)\n")
     monkeypatch.syspath_prepend(str(folder.parent))
     somebodys = importlib.import_module("somebodys")
-    with pytest.raises(hoad.TracedValueError, match=r"__init__\.py:4\)\. That line is in somebodys: hoad\.adopt\(f\)"):
+    with pytest.raises(hoad.TracedValueError, match=r"^Take the code of somebodys along: .*__init__\.py:4\)"):
         hoad.grad(somebodys.f)(0.4)
     close(hoad.grad(hoad.adopt(somebodys.f))(0.4), math.exp(0.4))
 

@@ -56,7 +56,7 @@ def test_every_fit() -> None:
     [
         (("demo", "--html", "none/page.html"), "hoad demo: no page was written: "),
         (("demo", "--sets"), "hoad demo: there is no --sets"),
-        (("dmeo",), "there is no command 'dmeo'"),
+        (("dmeo",), "there is no command 'dmeo'. Did you mean 'demo'?"),
     ],
 )
 def test_what_cannot_be_understood(arguments: tuple[str, ...], message: str) -> None:

@@ -828,7 +828,7 @@ def test_an_error_that_is_handled() -> None:
 
 def test_what_cannot_be_traced_is_called_as_it_is() -> None:
     g = hoad.jit(lambda x: math.sin(x))
-    with pytest.warns(hoad.JitWarning, match=r"it cannot be traced: float\(\) of a traced value"):
+    with pytest.warns(hoad.JitWarning, match=r"it cannot be traced: .*float\(\) of a traced value"):
         assert g(1.0) == math.sin(1.0)
     assert g(2.0) == math.sin(2.0)  # and says so once
 
@@ -860,8 +860,12 @@ def test_what_has_done_something_outside_is_not_done_again(tmp_path: Path) -> No
 
 
 REFUSED: dict[str, tuple[Any, Any, str]] = {
-    "float": (lambda x: math.sin(x), X, r"cut it off from what jit records \(test_jit.py:\d+\)\. Use np\.sin"),
-    "array": (lambda x: np.asarray(x), VECTOR, r"cut it off from what jit records .* take hoad\.value\(x\)"),
+    "float": (
+        lambda x: math.sin(x),
+        X,
+        r"Write np\.sin .*\(test_jit.py:\d+\): .* cut it off from what jit records",
+    ),
+    "array": (lambda x: np.asarray(x), VECTOR, r"cut it off from what jit records.* take hoad\.value\(x\)"),
     "runs without compilation": (lambda x: math.sin(x + random.random()), X, "cut it off from what jit records"),
     "function": (lambda x: scipy.special.zetac(x), VECTOR, r"zetac has no rule, so jit .*hoad\.value\(x\)"),
     "constant": (
@@ -870,7 +874,7 @@ REFUSED: dict[str, tuple[Any, Any, str]] = {
         r"np\.array_repr has no rule, .*Give it hoad\.value\(x\) in place of x",
     ),
     "option": (lambda x: np.pad(x, 1, "mean"), VECTOR, "np.pad with mode='mean' is not recorded .*Use 'constant'"),
-    "pickle": (lambda x: pickle.dumps(x), X, r"pass hoad\.value\(x\), or call the jitted function there"),
+    "pickle": (lambda x: pickle.dumps(x), X, r"Pass hoad\.value\(x\), or call the jitted function there"),
 }
 
 

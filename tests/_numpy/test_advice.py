@@ -17,7 +17,7 @@ import hoad
 from hoad._core.base.where import name_of
 from hoad._core.trace.errors import ADVICE
 from hoad._core.trace.traced import FUNCTIONS, METHODS
-from hoad._numpy.advice import CONSTANT, IN_PYTHON, IN_SCIPY, TRANSFORMS
+from hoad._numpy.advice import CONSTANT, TRANSFORMS
 from hoad._ops.primitives import known_primitive
 
 X = np.array([1.5, -0.5, 2.25])
@@ -31,40 +31,12 @@ def evaluated(expression: str, **values: Any) -> Any:
     return eval(compile(expression, __file__, "eval"), {"np": np, "scipy": scipy, "hoad": hoad, **GIVEN, **values})
 
 
-@pytest.mark.parametrize(("name", "call", "expression"), IN_PYTHON, ids=[row[0] for row in IN_PYTHON])
-def test_what_is_advised_for_functions_of_scipy(name: str, call: str, expression: str) -> None:
-    special = pytest.importorskip("scipy.special")
-    assert callable(getattr(special, name.rpartition(".")[2]))
-    x = np.abs(X)
-    here = functools.partial(evaluated, **vars(special))
-    with pytest.raises(hoad.TracedValueError, match=re.escape(f"Write {expression} for {call}, or")):
-        hoad.jacobian(lambda x: here(call, x=x))(x)
-    np.testing.assert_allclose(here(expression, x=x), here(call, x=x), rtol=1e-12)
-    hoad.check.taylor_test(lambda x: np.sum(here(expression, x=x) ** 2), x)
-
-
-@pytest.mark.parametrize(("name", "call", "expression"), IN_SCIPY, ids=[row[0] for row in IN_SCIPY])
-def test_what_is_advised_for_other_functions_of_scipy(name: str, call: str, expression: str) -> None:
-    """The same value, and the derivative that differences of SciPy's function give."""
-    for part in ("signal", "integrate", "interpolate"):
-        importlib.import_module(f"scipy.{part}")
-
-    def at(expression: str, t: Any) -> Any:
-        return evaluated(expression, x=X + t * np.cos(X))
-
-    np.testing.assert_allclose(at(expression, 0.0), at(call, 0.0), rtol=1e-12)
-    with pytest.raises(hoad.TracedValueError, match=re.escape(f"Write {expression} for {call}; or")):
-        hoad.jacobian(lambda t: at(call, t))(0.0)
-    differences = (at(call, 1e-5) - at(call, -1e-5)) / 2e-5
-    np.testing.assert_allclose(hoad.jacobian(lambda t: at(expression, t))(0.0), differences, rtol=1e-7, atol=1e-8)
-
-
 def test_transforms_of_scipy_are_those_of_numpy() -> None:
     fft = pytest.importorskip("scipy.fft")
     x = np.arange(12.0).reshape(3, 4) ** 1.5
     for name in TRANSFORMS:
         np.testing.assert_allclose(getattr(np.fft, name)(x), getattr(fft, name)(x), rtol=1e-12, atol=1e-10)
-        with pytest.raises(hoad.TracedValueError, match=rf"scipy\.fft\.{name} of a traced .*Use np\.fft\.{name};"):
+        with pytest.raises(hoad.TracedValueError, match=rf"^Use np\.fft\.{name} \(.*scipy\.fft\.{name} of a"):
             hoad.jacobian(lambda x, name=name: np.real(getattr(fft, name)(x)))(x)
 
 
@@ -131,42 +103,33 @@ def test_functions_of_scipy_are_named_with_the_users_line() -> None:
     with pytest.raises(hoad.NoRuleError, match=says):
         hoad.grad(lambda x: function(x))(2.0)
     for f, name in (
-        (lambda x: special.logsumexp(x), r"special\.logsumexp"),
-        (lambda x: np.sum(stats.norm.fit(x)), r"stats\.norm\.fit"),
-        (lambda x: interpolate.CubicSpline(np.arange(3.0), x)(0.5), r"interpolate\.CubicSpline"),
-    ):
-        with pytest.raises(
-            hoad.TracedValueError,
-            match=rf"^scipy\.{name} of a traced value would cut it off .*\(test_advice\.py:\d+\)",
-        ) as caught:
-            hoad.grad(f)(X)
-        assert "@hoad.primitive" in str(caught.value)
-    for f, name, key in (
-        (lambda x: stats.norm.pdf(x), "stats.norm.pdf", "stats.*.pdf"),
-        (lambda x: special.logsumexp(x), "special.logsumexp", ""),
-        (lambda x: special.logsumexp(np.array([x, 1.0])), "special.logsumexp", ""),
-        (lambda x: special.polygamma(1, x), "special.polygamma", ""),
-        (lambda x: special.comb(x, 2), "special.comb", ""),
-        (lambda x: special.spherical_jn(2, x), "special.spherical_jn", ""),
-        (lambda x: stats.norm.logpdf(x, 0.0, 1.0), "stats.norm.logpdf", "stats.*.logpdf"),
-        (lambda x: special.factorial(x), "special.factorial", ""),
+        (lambda x: special.logsumexp(x), "special.logsumexp"),
+        (lambda x: np.sum(stats.norm.fit(x)), "stats.norm.fit"),
+        (lambda x: interpolate.CubicSpline(np.arange(3.0), x)(0.5), "interpolate.CubicSpline"),
+        (lambda x: stats.norm.pdf(x[0]), "stats.norm.pdf"),
+        (lambda x: special.logsumexp(np.array([x[0], 1.0])), "special.logsumexp"),
+        (lambda x: special.polygamma(1, x[0]), "special.polygamma"),
+        (lambda x: special.comb(x[0], 2), "special.comb"),
+        (lambda x: special.spherical_jn(2, x[0]), "special.spherical_jn"),
+        (lambda x: stats.norm.logpdf(x[0], 0.0, 1.0), "stats.norm.logpdf"),
+        (lambda x: special.factorial(x[0]), "special.factorial"),
     ):
         if name == "special.factorial" and np.lib.NumpyVersion(scipy.__version__) < "1.15.0":
             continue  # this SciPy refuses what is no number of Python's itself
+        package, shown = name.split(".")[0], re.escape(name)
+        advice = rf"Use hoad\.scipy\.({shown}|{package} in place of scipy\.{package})"
         with pytest.raises(
             hoad.TracedValueError,
-            match=rf"^scipy\.{re.escape(name)} of a traced value (cannot be recorded|would cut it off from the "
-            r"derivative) \(test_advice\.py:\d+\)",
-        ) as caught:
-            hoad.grad(f)(2.0)
-        assert "asarray" not in str(caught.value) and ADVICE[f"scipy.{key or name}"] in str(caught.value)
+            match=rf"^{advice} \(test_advice\.py:\d+\): scipy\.{shown} of a traced value (cannot be|would cut)",
+        ):
+            hoad.grad(f)(X)
 
 
 def test_advice_on_scipy_is_for_functions_that_are_there() -> None:
     for name in ADVICE:
         package, _, function = name.rpartition(".")
-        if package == "scipy.stats.*":
-            assert hasattr(pytest.importorskip("scipy.stats").norm, function)
+        if function == "**":
+            assert importlib.import_module(f"hoad.{package}") is not None
         elif package == "scipy.sparse.*":
             assert hasattr(pytest.importorskip("scipy.sparse").csr_array, function)
         elif package.startswith("scipy."):
@@ -197,7 +160,7 @@ SOLVERS: list[tuple[str, str, Callable[[Any, Any], Any]]] = [
             ("bracket", lambda optimize, f: optimize.bracket(f)[0]),
         )
     ),
-    ("integrate.quad", r"hoad\.ode\.odeint", lambda s, p: s.integrate.quad(lambda x: x * p, 0.0, 1.0)[0]),
+    ("integrate.quad", r"hoad\.scipy\.integrate\.quad", lambda s, p: s.integrate.quad(lambda x: x * p, 0.0, 1.0)[0]),
     (
         "integrate.solve_ivp",
         r"hoad\.ode\.odeint",
@@ -222,7 +185,7 @@ def test_solvers_of_scipy_point_to_what_is_differentiated(
     if name == "linalg.det" and np.lib.NumpyVersion(scipy.__version__) < "1.16.0":
         pytest.skip("this SciPy refuses arrays of objects itself")
     with pytest.raises(
-        hoad.TracedValueError, match=rf"^scipy\.{name} of a traced value .* \(test_advice\.py:\d+\).*{advice}"
+        hoad.TracedValueError, match=rf"{advice}.* \(test_advice\.py:\d+\): scipy\.{name} of a traced value "
     ):
         hoad.grad(lambda p: call(scipy, p))(2.0)
 
@@ -252,7 +215,7 @@ def test_errors_of_functions_that_scipy_calls_are_left_alone() -> None:
     def inside(x: Any) -> Any:
         return hoad.grad(lambda y: np.sort(float(y)))(x)
 
-    with pytest.raises(hoad.TracedValueError, match=r"^float\(\) of a traced value"):
+    with pytest.raises(hoad.TracedValueError, match=r"^Leave float\(\) out: write y "):
         hoad.grad(lambda p: p * optimize.brentq(inside, 0.0, 1.0))(2.0)
 
 
@@ -261,7 +224,7 @@ def test_object_arrays_where_numpy_has_no_loop_for_them() -> None:
         a = np.array([[x, 1.0], [2.0, x]])
         return np.linalg.det(a)
 
-    says = r"\(test_advice\.py:\d+\).*test_advice\.py:\d+: np\.array\(\[\[x, 1\.0\], \[2\.0, x\]\], like=x\)"
+    says = r"test_advice\.py:\d+: np\.array\(\[\[x, 1\.0\], \[2\.0, x\]\], like=x\) \(test_advice\.py:\d+\): "
     for driver in (hoad.grad, lambda f: hoad.derivative(f, 6), lambda f: hoad.derivatives(f, 2), hoad.vmap):
         for f in (lambda x: np.linalg.det(np.array([[x, 1.0], [2.0, x]])), swept):
             with pytest.raises(hoad.TracedValueError, match=says):
@@ -269,7 +232,7 @@ def test_object_arrays_where_numpy_has_no_loop_for_them() -> None:
     with pytest.raises(hoad.TracedValueError, match=says):
         hoad.ode.taylor_integrate(lambda t, x: np.linalg.det(np.array([[x, 1.0], [2.0, x]])), 1.0, [0.0, 0.1])
     assert hoad.grad(lambda x: np.linalg.det(np.array([[x, 1.0], [2.0, x]], like=x)))(3.0) == pytest.approx(6.0)
-    with pytest.raises(hoad.TracedValueError, match=r"\(test_advice\.py:\d+\).*like=x"):
+    with pytest.raises(hoad.TracedValueError, match=r"like=x.*\(test_advice\.py:\d+\): "):
         hoad.grad(lambda x: np.sum(np.isnan(np.array([x[0], x[1]]))))(X)
 
 
@@ -374,7 +337,7 @@ def test_casts_to_what_holds_no_numbers(dtype: Any) -> None:
 
 def test_traced_values_are_not_made_by_hand() -> None:
     for x in (1.0, X):
-        with pytest.raises(hoad.TracedValueError, match=r"not by its class \(test_advice\.py:\d+\)"):
+        with pytest.raises(hoad.TracedValueError, match=r"\(test_advice\.py:\d+\): .* not by its class"):
             hoad.grad(lambda x: type(x)(2.0))(x)
 
 

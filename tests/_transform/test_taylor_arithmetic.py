@@ -37,6 +37,7 @@ SPELLED = frozenset(
     complex_pinv complex_lstsq complex_qr complex_max complex_min complex_broadcast special_modfresnelp
     special_modfresnelm special_wofz special_voigt_profile special_voigt_profile_x special_hankel1 special_hankel2
     special_hankel1e special_hankel2e special_kelvin complex_single complex_stopped complex_nested complex_cofactors
+    complex_det_gradient
     complex_logdet complex_norm complex_norm_3 complex_var complex_eigvalsh complex_svdvals complex_eigh
     complex_determined complex_eigh_of_upper complex_svd complex_hermitian_svd complex_full_svd
     complex_further_vectors complex_fftn""".split()

@@ -101,10 +101,10 @@ def test_what_a_right_side_is_cut_off_from() -> None:
         return -y * float(y)
 
     with pytest.raises(
-        TracedValueError, match=r"^float\(\) .* would cut it off from what is recorded \(test_determinism"
+        TracedValueError, match=r"\(test_determinism\.py:\d+\): float\(\) .* would cut it off from what is recorded"
     ):
         odeint(rhs, 1.0, TIMES)
     with pytest.raises(
-        TracedValueError, match=r"^float\(\) .* would cut it off from the derivative \(test_determinism"
+        TracedValueError, match=r"\(test_determinism\.py:\d+\): float\(\) .* would cut it off from the derivative"
     ):
         hoad.grad(lambda y: odeint(rhs, y, TIMES)[-1])(1.0)

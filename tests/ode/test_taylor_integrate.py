@@ -337,7 +337,7 @@ def test_solve_ivp_says_where_it_failed():
 
 
 def test_an_option_that_is_none_raises():
-    with pytest.raises(TypeError, match=r"hoad\.ode\.Taylor has no option first_step"):
+    with pytest.raises(TypeError, match=r"hoad\.ode\.Taylor takes rtol, .*not first_step"):
         scipy.integrate.solve_ivp(swing, (0.0, 1.0), [1.0, 0.0], method=hoad.ode.Taylor, first_step=0.1)
 
 
@@ -862,9 +862,9 @@ def test_a_right_side_that_fills_an_array(tmp_path, monkeypatch, make):
     monkeypatch.delitem(sys.modules, "filled", raising=False)
     filled = importlib.import_module("filled")
     monkeypatch.delitem(sys.modules, "filled")
-    with pytest.raises(hoad.errors.TracedValueError, match=r"\(filled\.py:5\).*filled\.py:4: out = .*like=y") as raised:
+    with pytest.raises(hoad.errors.TracedValueError, match=r"filled\.py:4: out = .*like=y.*\(filled\.py:5\)") as raised:
         taylor_integrate(filled.rhs, np.array([1.0, 0.0]), [0.0, 1.0])
-    advised = str(raised.value).split(" -> ")[1].split("; or")[0]
+    advised = str(raised.value).split(" -> ")[1].split(" (filled")[0].split("; or")[0]
     names = {"np": np}
     exec(source.replace(f"out = {make}", advised), names)
     found = taylor_integrate(names["rhs"], np.array([1.0, 0.0]), [0.0, 1.0])

@@ -34,7 +34,7 @@ INT = r"int\(\) of a traced value would cut it off"
 INDEX = r"using a traced (value|array) as an (index|integer) would cut it off"
 COMPLEX = r"complex\(\) of a traced (value|array) would cut it off"
 ASSIGNED = r"assigning a traced value to an item of a plain array \(a\[\.\.\.\] = x\) would cut it off"
-ARRAY = r"making a plain array of a traced one .* would cut it off"
+ARRAY = r"making a plain array of a traced one would cut it off"
 WRITE = r"would cut it off from the derivative"
 SEALED = r"an argument of the function that is differentiated is never changed"
 COPY = r"x = x\.copy\(\)"
@@ -116,10 +116,10 @@ def filled(x: Any) -> Any:
 
 
 SCALARS: dict[str, tuple[F, str, str]] = {
-    "float": (lambda x: float(x), FLOAT, r"np\.sin instead of math\.sin"),
+    "float": (lambda x: float(x), FLOAT, r"^Leave float\(\) out: write x \("),
     "int": (lambda x: int(x), INT, r"np\.floor or np\.trunc"),
     "complex": (lambda x: complex(x), COMPLEX, NUMBER),
-    "math.sin": (lambda x: math.sin(x), FLOAT, r"np\.sin instead of math\.sin"),
+    "math.sin": (lambda x: math.sin(x), FLOAT, r"^Write np\.sin in place of math\.sin \("),
     "math.pow": (lambda x: math.pow(x, 2), FLOAT, NUMBER),
     "math.fsum": (lambda x: math.fsum([x, x]), FLOAT, NUMBER),
     "math.hypot": (lambda x: math.hypot(1.0, x), FLOAT, NUMBER),
@@ -135,7 +135,7 @@ SCALARS: dict[str, tuple[F, str, str]] = {
     "np.float32": (lambda x: np.float32(x), FLOAT, NUMBER),
     "np.int64": (lambda x: np.int64(x), INT, NUMBER),
     "np.complex128": (lambda x: np.complex128(x), COMPLEX, NUMBER),
-    "np.array of floats": (lambda x: np.array(x, dtype=float), FLOAT, r"np\.array\(\[\.\.\.\], like=x\)"),
+    "np.array of floats": (lambda x: np.array(x, dtype=float), FLOAT, r"^Write np\.array\(x, like=x\) \("),
     "np.array of floats, two": (lambda x: np.sum(np.array([x, x], dtype=float)), FLOAT, NEW),
     "np.asarray of floats": (lambda x: np.sum(np.asarray([x, 1.0], float)), FLOAT, NEW),
     "astype": (lambda x: np.sum(np.array([x, x]).astype(float)), FLOAT, NUMBER),
@@ -236,7 +236,7 @@ def message_of(f: F, x: Any) -> str:
 def check_message(f: F, x: Any, fact: str, advice: str) -> None:
     message = message_of(f, x)
     assert re.search(fact, message), message
-    assert re.search(advice, message[re.search(fact, message).end() :]), message
+    assert re.search(advice, message), message
     where = re.search(r"\((\S+):(\d+)\)", message)
     assert where is not None, f"no position: {message}"
     assert where[1] == "test_detach.py" and int(where[2]) in user_lines(f), message

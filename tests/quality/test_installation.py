@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import pickle
 from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
@@ -34,6 +35,21 @@ def test_the_installed_package_is_tested() -> None:
 def test_compiled_modules_are_compiled(name: str) -> None:
     module = importlib.import_module(f"hoad._core.{name}")
     assert module.__file__.endswith(tuple(EXTENSION_SUFFIXES))
+
+
+def test_compiled_classes_have_no_pickles_by_cython() -> None:
+    """What travels is pickled by a `__reduce__` of its own; anything else raises, and costs no code."""
+    classes = [
+        value
+        for name in extension_names()
+        for value in vars(importlib.import_module(f"hoad._core.{name}")).values()
+        if isinstance(value, type) and value.__module__.startswith("hoad._core.")
+    ]
+    assert len(classes) > 80
+    assert not [cls for cls in classes if hasattr(cls, "__reduce_cython__")]
+    made = hoad._core.graph.subgraph.Subgraph.__new__(hoad._core.graph.subgraph.Subgraph)
+    with pytest.raises(TypeError, match="cannot pickle 'hoad"):
+        pickle.dumps(made)
 
 
 def test_installed_files() -> None:

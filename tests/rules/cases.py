@@ -828,6 +828,11 @@ linalg(
     uses=["det"],
 )
 COFACTORS = primitive_named("cofactors")
+DET_GRADIENT = primitive_named("det_gradient")
+
+
+def det_gradient(a: Any) -> Any:
+    return apply_primitive(DET_GRADIENT, None, a) if is_traced(a) else DET_GRADIENT.function(None, a)
 
 
 def cofactors_of(a: Any) -> Any:
@@ -838,6 +843,16 @@ def cofactors_of(a: Any) -> Any:
     return apply_primitive(COFACTORS, None, a, *apply_primitive(primitive_named("det_svd"), None, point))
 
 
+linalg(
+    "det_gradient",
+    det_gradient,
+    lambda a: _swap(adjugate(a)),
+    matrices(3, 3),
+    matrices(2, 4, 4),
+    matrices(2, 2),
+    uses=["det_gradient"],
+    tolerance=1e-13,
+)
 linalg(
     "cofactors",
     cofactors_of,
@@ -1294,6 +1309,14 @@ of_parts(
 )
 of_parts("stopped", lambda z: hoad.stop_gradient(z) * 0.0 + z**2, lambda z: z**2, TWO, uses=["stop_gradient"])
 of_parts("nested", hoad.grad(lambda z: np.sum(z**3), holomorphic=True), lambda z: 3 * z**2, TWO, uses=["identity"])
+of_parts(
+    "det_gradient",
+    det_gradient,
+    lambda z: _swap(adjugate(z)),
+    both(3, 3),
+    uses=["det_gradient"],
+    tolerance=1e-13,
+)
 of_parts(
     "cofactors",
     cofactors_of,

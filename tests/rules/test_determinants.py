@@ -400,6 +400,39 @@ def test_the_scale_of_one_lane_is_not_that_of_the_others() -> None:
     np.testing.assert_allclose(pairs[1:, 0, 0, 1, 1], [1.0, 1e-180], rtol=1e-13)
 
 
+def _kahan(n: int) -> np.ndarray:
+    """Of which elimination does not show how small the last singular value is."""
+    c = 0.285
+    return np.diag(math.sqrt(1 - c * c) ** np.arange(n)) @ (np.eye(n) - c * np.triu(np.ones((n, n)), 1))
+
+
+ELIMINATED: dict[str, Callable[[int], np.ndarray]] = {
+    "Kahan": _kahan,
+    "Wilkinson": lambda n: np.eye(n) - np.tril(np.ones((n, n)), -1) + np.pad(np.ones((n - 1, 1)), ((0, 1), (n - 1, 0))),
+    "Hilbert": lambda n: 1.0 / (np.arange(n)[:, None] + np.arange(n) + 1.0),
+    "Vandermonde": lambda n: np.vander(np.linspace(-1.0, 2.0, n)),
+    "Hadamard": lambda n: np.where(
+        np.array([[(i & j).bit_count() % 2 for j in range(n)] for i in range(n)]), -1.0, 1.0
+    ),
+    "rank n - 2": lambda n: np.random.default_rng(n).normal(size=(n, n - 2)) @ np.ones((n - 2, n)),
+    "graded rows": lambda n: np.random.default_rng(n).normal(size=(n, n)) * np.geomspace(1.0, 1e-60, n)[:, None],
+    "graded columns": lambda n: np.random.default_rng(n).normal(size=(n, n)) * np.geomspace(1e50, 1e-5, n),
+}
+
+
+@pytest.mark.parametrize("kind", [float, complex])
+@pytest.mark.parametrize("n", [4, 5, 8])
+@pytest.mark.parametrize("name", ELIMINATED)
+def test_gradients_are_those_of_a_matrix_nearby(name: str, n: int, kind: type) -> None:
+    """The error is at most what rounding of the matrix makes: ε |A| times the second derivatives, by their norms."""
+    a = ELIMINATED[name](n)
+    want = exact_gradients(a)[0]
+    got = hoad.grad(lambda x: DET(x).real)(a.astype(kind)) if kind is complex else hoad.grad(DET)(a)
+    s = np.linalg.svd(a, compute_uv=False)
+    size = np.prod(s[: n - 2]) * s[0]
+    assert np.max(abs(got - want)) <= 30 * n * np.finfo(float).eps * size
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_products_of_many(dtype: type) -> None:
     """Of which those of mantissas alone would leave the range of single precision."""

@@ -26,11 +26,13 @@ NUDGE = mp.mpf(10) ** -30
 # Of arrays, and of several results: rules that ask for operations on other than elements; they have steps of their own.
 OF_ARRAYS = frozenset(
     """modf modf_whole frexp max max_axis min min_axes solve inv det det_of_singular cofactors slogdet norm_inf
-    norm_-inf norm_1_of_matrix norm_-1_of_matrix norm_inf_of_matrix norm_-inf_of_matrix cholesky cholesky_upper
-    eig eigh eigh_of_upper eigvalsh svd svdvals qr pinv lstsq norm_2_of_matrix nuclear_norm matrix_exponential
+    det_gradient norm_-inf norm_1_of_matrix norm_-1_of_matrix norm_inf_of_matrix norm_-inf_of_matrix
+    cholesky cholesky_upper eig eigh eigh_of_upper eigvalsh svd svdvals qr pinv lstsq norm_2_of_matrix nuclear_norm
+    matrix_exponential
     matrix_power_negative ptp complex_inv complex_solve complex_det complex_sign_of_det
     complex_cholesky complex_pinv
     complex_lstsq complex_qr complex_max complex_min complex_cofactors complex_logdet complex_eigvalsh
+    complex_det_gradient
     complex_svdvals complex_eigh complex_determined complex_eigh_of_upper complex_svd complex_hermitian_svd
     complex_full_svd complex_further_vectors full_svd further_vectors one_further_vector""".split()
 )

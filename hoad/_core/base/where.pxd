@@ -8,6 +8,7 @@ cdef enum Origin:
 cdef tuple user_position()
 cdef tuple user_place()
 cdef bint is_part_of(str package, str filename) except -1
+cpdef bint is_passed(str filename) except -1
 cpdef bint is_library(str filename) except -1
 cdef int origin_of(str filename) except -1
 cpdef str standard_name(str filename)

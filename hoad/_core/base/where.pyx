@@ -20,7 +20,8 @@ cdef extern from "frameobject.h":
     void* PyFrame_GetBack(PyFrameObject*) noexcept
 
 # Frames of these folders are hoad's, NumPy's or the standard library's, so the user's line is further out. So are those
-# of pandas and xarray.
+# of these packages.
+cdef tuple PASSED = ("pandas", "xarray", "numba")
 cdef tuple OWN_FOLDERS = (
     os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..")) + os.sep,
     os.path.dirname(os.path.abspath(np.__file__)) + os.sep,
@@ -79,8 +80,7 @@ cdef bint is_own(object code):
     cdef object known = IS_OWN.get(name)
     if known is None:
         known = name.startswith(OWN_FOLDERS) and not name.startswith(DEMO) or (
-            name.startswith(LIBRARY) and "-packages" + os.sep not in name) or (
-            is_part_of("pandas", name) or is_part_of("xarray", name))
+            name.startswith(LIBRARY) and "-packages" + os.sep not in name) or is_passed(name)
         remember(IS_OWN, name, known)
     return known
 
@@ -109,6 +109,14 @@ cdef bint is_part_of(str package, str filename) except -1:
     """Whether a file belongs to a package, if that is imported at all."""
     file = getattr(sys.modules.get(package), "__file__", None)
     return file is not None and filename.startswith(os.path.dirname(os.path.abspath(file)) + os.sep)
+
+
+cpdef bint is_passed(str filename) except -1:
+    """Whether a file is of a package between the user's code and NumPy or hoad."""
+    for package in PASSED:
+        if is_part_of(package, filename):
+            return True
+    return False
 
 
 cpdef bint is_library(str filename) except -1:

@@ -64,6 +64,7 @@ cdef class Plan:
     cdef int run(self, char** operands, char** results, int32_t threads) noexcept nogil
     cdef int run_lanes(self, char** at, const int64_t* moves, int32_t lanes, int32_t* lane) noexcept nogil
     cdef bint run_rows(self, char** at, const int64_t* moves, int32_t lanes) noexcept nogil
+    cdef bint run_stack(self, char** at, const int64_t* moves, int32_t lanes) noexcept nogil
     cdef bint run_product(self, char** at, const int64_t* moves, int32_t lanes) noexcept nogil
     cdef int find_loop(self, object function, list kinds) except -1
     cdef Kernel2 form_for(self, const cnp.npy_intp* steps) noexcept nogil

@@ -52,6 +52,7 @@ cdef enum:
     LOOKED_AT = 512             # places of a gather at a time
     BLOCK = 256                 # elements that are put side by side for a kernel
     ONE_THREAD = 1 << 18        # multiplications up to which OpenBLAS shares no product among threads of its own
+    FEW_ITEMS = 8               # of a row: a loop over the lanes is the shorter way
     FEW_ROWS = 16               # rows of a product: fewer are slow, for the matrix is read once for all
 
 
@@ -236,9 +237,15 @@ cdef class Plan:
         self.is_product = primitive.op == OP_MATMUL and not outer
         if primitive.op == OP_MATMUL and sig.params is not None:
             self.piece_rows, self.piece_columns = sig.params
-        self.core_dims = integers([1] + core)
-        self.core_steps = integers([0] * len(core_steps) + [s for steps in core_steps for s in steps])
-        return self.set_loops(list(outer), strides)
+        inner = [s for steps in core_steps for s in steps]
+        if self.piece_rows:
+            self.core_dims = integers([1] + core)
+            self.core_steps = integers([0] * len(core_steps) + inner)
+            return self.set_loops(list(outer), strides)
+        dims, strides = merge(outer, strides)   # NumPy's loop takes the last of them
+        self.core_dims = integers((dims[-1:] or [1]) + core + [0] * (3 - len(core)))
+        self.core_steps = integers([s[-1] if s else 0 for s in strides] + inner + [0] * (9 - len(strides) - len(inner)))
+        return self.set_loops(dims[:-1], [s[:-1] for s in strides])
 
     cdef int set_reduction(self, Signature sig) except -1:
         cdef AbstractValue x = sig.avals[0]
@@ -376,6 +383,10 @@ cdef class Plan:
             return 0
         if self.is_product and self.run_product(at, moves, lanes):
             return 0
+        if self.kind == K_GUFUNC and self.run_stack(at, moves, lanes):
+            return 0
+        if run_across(self, at, moves, lanes):
+            return 0
         for lane[0] in range(lanes):
             code = self.run(at, at + self.nin, 1)
             if code:
@@ -407,6 +418,24 @@ cdef class Plan:
             for k in range(3):
                 at[k] += moves[k]
         return True
+
+    cdef bint run_stack(self, char** at, const int64_t* moves, int32_t lanes) noexcept nogil:
+        """Run an operation on matrices for all lanes at once, a stack of them. False where some matrix is singular."""
+        cdef cnp.npy_intp dims[4]
+        cdef cnp.npy_intp steps[9]
+        cdef char* args[3]
+        cdef int k
+        if self.ndim or self.empty or self.piece_rows or self.core_dims[0] != 1:
+            return False
+        memcpy(dims, self.core_dims, sizeof(dims))
+        memcpy(steps, self.core_steps, sizeof(steps))
+        dims[0] = lanes
+        for k in range(self.nop):
+            steps[k], args[k] = moves[k], at[k]
+        if self.may_be_singular:
+            feclearexcept(FE_INVALID)
+        self.loop(args, dims, steps, self.data)
+        return not (self.may_be_singular and fetestexcept(FE_INVALID))
 
     cdef Kernel2 form_for(self, const cnp.npy_intp* steps) noexcept nogil:
         """The form of an operation of two rows, or of a row and a number, if it has one."""
@@ -669,6 +698,48 @@ cdef class Plan:
             for k in range(self.nin):
                 memcpy(p, operands[k] + i * self.blocks[k], self.blocks[k])
                 p += self.blocks[k]
+
+
+cdef bint run_across(Plan self, char** at, const int64_t* moves, int32_t lanes) noexcept nogil:
+    """Run arithmetic, or a copy, item by item, each for all lanes at once. False where rows are longer."""
+    cdef char* from_[3]
+    cdef char* args[3]
+    cdef cnp.npy_intp steps[3]
+    cdef cnp.npy_intp index[MOST_DIMS]
+    cdef cnp.npy_intp n = lanes, i
+    cdef bint is_copy = self.kind == K_STRIDED
+    cdef int k, d
+    if not is_copy and (self.kind != K_UFUNC or self.forms == NULL):
+        return False
+    if self.empty or self.core_dims[0] > FEW_ITEMS or lanes < FEW_ROWS or self.nop > 3:
+        return False
+    for k in range(self.nop):       # a copy has its result in front
+        steps[k], from_[k] = moves[k ^ is_copy], at[k ^ is_copy]
+    if is_copy:
+        from_[1] += self.offset
+    for d in range(self.ndim):
+        index[d] = 0
+    while True:
+        for i in range(self.core_dims[0]):
+            for k in range(self.nop):
+                args[k] = from_[k] + i * self.core_steps[k]
+            if is_copy:
+                copy_across(args[0], steps[0], args[1], steps[1], n, self.itemsize)
+            else:
+                self.loop(args, &n, steps, self.data)
+        if not self.advance(from_, index):
+            return True
+
+
+cdef void copy_across(char* p, cnp.npy_intp step, char* x, cnp.npy_intp step_x, cnp.npy_intp n,
+                      int64_t itemsize) noexcept nogil:
+    cdef cnp.npy_intp i
+    if itemsize == 8:
+        for i in range(n):
+            (<int64_t*>(p + i * step))[0] = (<int64_t*>(x + i * step_x))[0]
+    else:
+        for i in range(n):
+            memcpy(p + i * step, x + i * step_x, itemsize)
 
 
 cdef bint are_inside(const int64_t* flat, int64_t count, int64_t size) noexcept nogil:

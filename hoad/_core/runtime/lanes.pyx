@@ -17,12 +17,15 @@ cimport cython
 cimport numpy as cnp
 
 from hoad._core.base.blocks cimport give, required, take_zeroed
+from hoad._core.base.threads cimport share
 from hoad._core.runtime.engine cimport GUARD_FAILED, GuardCheck, Lowered, Registers, no_memory
 from hoad._core.runtime.loops cimport addresses, raise_at_step, rows_of
 from hoad._core.kernels.native_call cimport NativeCall
-from hoad._core.ops.plan cimport FAILED_WITHIN
+from hoad._core.graph.primitive cimport K_GUFUNC, K_REDUCE
+from hoad._core.ops.plan cimport FAILED_WITHIN, Plan
+from hoad._core.runtime.step cimport ARRAY_STEP
 from hoad._core.runtime.workspace cimport ProgramPort, Space, Spaces, describe, put
-from hoad._core.graph.tape cimport AVAL_FLOAT, AbstractValue, aval_of, int32_t, int64_t
+from hoad._core.graph.tape cimport AVAL_FLOAT, OP_MATMUL, AbstractValue, aval_of, int32_t, int64_t
 
 cnp.import_array()
 
@@ -33,6 +36,7 @@ cdef enum:
     PRODUCTS = 1 << 26          # the same, where a matrix is read once for all lanes of a chunk
     MOST_BLOCKS = 64
     BETWEEN_SIGNALS = 8         # chunks between two looks for an interruption
+    PRODUCTS_AT_ONCE = 8        # of a product of matrices, in the time of an elementwise operation
     OFTEN = 1 << 28             # numbers that native runs of a chunk may go through
 
 
@@ -51,6 +55,13 @@ cdef struct LaneRun:                # one run for some of the chunks
     int64_t block               # whose sums come first in `data`
 
 
+cdef struct Parts:                  # runs that threads share out
+    void* map
+    LaneRun runs[MOST_BLOCKS]
+    Space* spaces[MOST_BLOCKS]
+    int codes[MOST_BLOCKS]
+
+
 @cython.final
 cdef class Map(NativeCall):
     """A program to be run for so many rows: which inputs have rows, and which outputs are summed.
@@ -65,6 +76,7 @@ cdef class Map(NativeCall):
     cdef int32_t width                  # lanes of a chunk
     cdef int64_t chunks, chunks_a_block
     cdef readonly int64_t blocks
+    cdef readonly int64_t operations    # about how many a run takes
     cdef Stream* streams                # inputs, then outputs
     cdef int32_t n_in, n_streams
 
@@ -75,6 +87,7 @@ cdef class Map(NativeCall):
         self.may_fail = program.may_fail()
         self.depth = program.native_depth() + 1
         self.numbers = length * program.numbers()
+        self.operations = length * operations_a_lane(program)
         cdef int64_t room = <int64_t>(PRODUCTS if program.has_products() else CACHE)
         self.width = <int32_t>min(max(room // max(1, program.bytes_per_lane), FEWEST_LANES), MOST_LANES,
                                   max(OFTEN // max(1, program.native_numbers()), 1))
@@ -110,9 +123,44 @@ cdef class Map(NativeCall):
         stream.sums = (more + 15) & ~<int64_t>15
         return stream.sums + stream.port.nbytes if summed and self.blocks > 1 else more
 
+    def in_threads(self, int32_t count):
+        """Let a run use so many threads; whether it can, which sums over the rows do not allow."""
+        cdef int32_t k
+        for k in range(self.n_in, self.n_streams):
+            if self.streams[k].summed:
+                return count <= 1
+        self.worth = min(count, MOST_BLOCKS)
+        return True
+
     # ---- a run
 
     cdef int call(self, char** operands, char** results, int32_t threads) noexcept nogil:
+        return self.run_parts(operands, results, threads) if self.worth > 1 and threads > 1 else (
+            self.run_blocks(operands, results))
+
+    cdef int run_parts(self, char** operands, char** results, int32_t threads) noexcept nogil:
+        """Without sums, so that blocks do not wait for each other."""
+        cdef Parts parts
+        cdef int32_t k, part, count = 0
+        cdef int code = 0
+        parts.map = <void*>self
+        while count < self.worth:
+            parts.spaces[count] = self.spaces.enter()
+            if parts.spaces[count] == NULL:
+                code = no_memory()
+                break
+            parts.runs[count].data = <char**>parts.spaces[count].more
+            for k in range(self.n_streams):
+                parts.runs[count].data[k] = operands[k] if k < self.n_in else results[k - self.n_in]
+            count += 1
+        if not code:
+            share(run_part, &parts, count, threads, NULL, 0)
+        for part in range(count):
+            code = code if code else parts.codes[part]
+            self.spaces.leave(parts.spaces[part])
+        return FAILED_WITHIN if code == GUARD_FAILED else code
+
+    cdef int run_blocks(self, char** operands, char** results) noexcept nogil:
         cdef LaneRun run
         cdef int32_t k
         cdef int64_t block
@@ -233,6 +281,7 @@ cdef class Map(NativeCall):
 
 
 @cython.final
+@cython.auto_pickle(False)
 cdef class Lanes:
     """One run of a program for all rows. `run` does a range of blocks, also in several threads at a time.
 
@@ -260,6 +309,11 @@ cdef class Lanes:
     def blocks(self):
         """How many blocks there are."""
         return self.form.blocks
+
+    @property
+    def operations(self):
+        """About how many operations on numbers there are."""
+        return self.form.operations
 
     @property
     def rows_a_block(self):
@@ -315,6 +369,40 @@ cdef class Lanes:
                     value = float(value) if aval.number == AVAL_FLOAT else value[()]
             found.append(value)
         return found
+
+
+cdef void run_part(void* data, int64_t part, char* scratch) noexcept nogil:
+    """Some of the chunks."""
+    cdef Parts* parts = <Parts*>data
+    cdef LaneRun* run = &parts.runs[part]
+    cdef int64_t chunks = (<Map>parts.map).chunks, count = (<Map>parts.map).worth
+    run.block = 0
+    parts.codes[part] = (<Map>parts.map).begin(run, parts.spaces[part])
+    run.chunk = chunks * part // count
+    if not parts.codes[part]:
+        parts.codes[part] = (<Map>parts.map).advance(run, chunks * (part + 1) // count)
+
+
+cdef int64_t operations_a_lane(Lowered program) except -1:
+    """About how many operations on numbers a lane takes, by the time of elementwise ones."""
+    cdef int64_t total = 0, count
+    cdef int32_t i
+    cdef Plan plan
+    cdef AbstractValue x, p
+    for i in range(program.first_varying, program.n_steps):
+        count = 1
+        if program.steps[i].form == ARRAY_STEP:
+            plan = <Plan>program.array_steps[program.steps[i].a].plan
+            p, x = plan.signature.results[0], plan.signature.avals[0]
+            count = x.size if plan.kind == K_REDUCE else p.size
+            if plan.native is not None:
+                count = plan.native.numbers
+            elif plan.signature.primitive.op == OP_MATMUL:
+                count = count * plan.core_dims[2] // PRODUCTS_AT_ONCE
+            elif plan.kind == K_GUFUNC:
+                count = x.size * plan.core_dims[1]
+        total += max(count, 1)
+    return total
 
 
 cdef void as_doubles(char* truths, double* numbers, int32_t lanes) noexcept nogil:

@@ -19,9 +19,10 @@ cimport cython
 cimport numpy as cnp
 
 from hoad._core.base.blocks cimport give, required, take_zeroed
-from hoad._core.runtime.engine cimport GUARD_FAILED, no_memory
+from hoad._core.runtime.engine cimport BYTECODE_STEP, GUARD_FAILED, no_memory
 from hoad._core.kernels.native_call cimport NativeCall
 from hoad._core.ops.plan cimport FAILED_WITHIN, UNFINISHED
+from hoad._core.runtime.scalar_bytecode cimport MachineLoop, ScalarBytecode, ScalarLoop, scalar_loop
 from hoad._core.runtime.workspace cimport ProgramPort, Space, Spaces, describe, get, put
 from hoad._core.graph.tape cimport AVAL_FLOAT, AbstractValue, Slot, aval_of
 
@@ -71,6 +72,7 @@ cdef class LoopCall(NativeCall):
     cdef int32_t n_rows, n_others, n_pairs
     cdef int64_t length
     cdef bint backwards
+    cdef ScalarLoop scalar      # where its steps are nothing but operations on numbers
 
     def __cinit__(self, Lowered program not None, str takes, str gives, int64_t length, bint backwards):
         cdef int64_t more = 0
@@ -88,6 +90,7 @@ cdef class LoopCall(NativeCall):
         self.take_roles(takes)
         more = self.give_roles(gives)
         self.spaces = Spaces(program, 1, more)
+        self.scalar = self.as_scalar_loop()
 
     def __dealloc__(self):
         give(self.roles, self.tables())
@@ -147,6 +150,34 @@ cdef class LoopCall(NativeCall):
             self.n_others += 1
         return more
 
+    cdef ScalarLoop as_scalar_loop(self):
+        """The loop as one that may become machine code, or None."""
+        cdef Lowered program = self.program
+        cdef ScalarLoop made
+        cdef int32_t k
+        if program.n_steps != 1 or program.steps[0].form != BYTECODE_STEP or program.n_checks or program.n_broadcasts:
+            return None
+        for k in range(self.n_rows):
+            if not is_number(self.rows[k]):
+                return None
+        for k in range(self.n_others):
+            if self.others[k].letter == c"c" or not is_number(self.others[k]):
+                return None
+        made = scalar_loop(<ScalarBytecode>program.parts[program.steps[0].a], program.n_uniform, self.n_rows,
+                           self.n_others, self.n_pairs)
+        if made is None:
+            return None
+        for k in range(self.n_rows):
+            made.form.rows[k].number, made.form.rows[k].at = self.rows[k].port.register, self.rows[k].at
+        for k in range(self.n_others):
+            made.form.results[k].number, made.form.results[k].at = self.others[k].port.register, self.others[k].at
+            made.form.results[k].is_sum = self.others[k].letter == c"s"
+        for k in range(self.n_pairs):
+            made.form.carried[k].number, made.form.carried[k].at = self.pairs[k].given, self.pairs[k].taken
+        if self.end != NULL:
+            made.form.end = self.end.port.register
+        return made
+
     # ---- steps
 
     cdef int call(self, char** operands, char** results, int32_t threads) noexcept nogil:
@@ -176,7 +207,15 @@ cdef class LoopCall(NativeCall):
 
     cdef int advance(self, LoopRun* run, int64_t stop) noexcept nogil:
         """Steps up to so many in all, or to where the loop ends."""
+        cdef MachineLoop machine
         cdef int code
+        if self.scalar is not None and run.done < stop and not run.ended:
+            machine = self.scalar.made(stop - run.done)
+            if machine != NULL:
+                run.done = stop - machine(<double*>run.work.uniform, run.operands, run.results, self.row(run),
+                                          -1 if self.backwards else 1, stop - run.done)
+                run.ended = self.end != NULL and run.work.uniform[self.end.port.register].d == 0
+                return 0
         while run.done < stop and not run.ended:
             code = self.step(run)
             if code:
@@ -185,8 +224,12 @@ cdef class LoopCall(NativeCall):
             run.ended = self.end != NULL and run.work.uniform[self.end.port.register].d == 0
         return 0
 
+    cdef inline int64_t row(self, LoopRun* run) noexcept nogil:
+        """The row of the next step."""
+        return self.length - 1 - run.done if self.backwards else run.done
+
     cdef inline int step(self, LoopRun* run) noexcept nogil:
-        cdef int64_t row = self.length - 1 - run.done if self.backwards else run.done
+        cdef int64_t row = self.row(run)
         cdef Role* role
         cdef int32_t k
         for k in range(self.n_rows):
@@ -318,6 +361,11 @@ cdef class Count(NativeCall):
         if not code and not run.ended and run.done < self.loop.length:
             return UNFINISHED
         return FAILED_WITHIN if code == GUARD_FAILED else code
+
+
+cdef bint is_number(Role* role) noexcept:
+    """Whether it takes or gives doubles."""
+    return role.port.is_scalar and not role.port.is_truth
 
 
 cdef object rows_of(Lowered program, int32_t k, object value, int64_t length):

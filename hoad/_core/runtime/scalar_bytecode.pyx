@@ -1,13 +1,18 @@
-"""Single operations, one after the other: what `scalar_bytecode.h` runs, put together from steps."""
+"""Single operations, one after the other: what `scalar_bytecode.h` runs, put together from steps.
+
+What has run often enough that it pays is made into machine code, where `scalar_machine_code.h` knows how.
+"""
 
 cimport cython
 
-from hoad._core.base.blocks cimport appended, give, reserve, take_zeroed
+from hoad._core.base.blocks cimport appended, give, required, reserve, take_zeroed
 from hoad._core.runtime.step cimport ITEM_STEP, SCALAR_STEP
 from hoad._core.graph.primitive cimport INFO
 from hoad._core.graph.tape cimport (
     ARITY, OP_ADD, OP_DIVIDE, OP_MULTIPLY, OP_NEGATIVE, OP_SQUARE, OP_SUBTRACT, int32_t, int64_t, uint8_t, uint16_t,
 )
+
+from hoad._core.kernels.vector import target
 
 cdef extern from "scalar_bytecode.h" nogil:
     enum:
@@ -18,9 +23,28 @@ cdef extern from "scalar_bytecode.h" nogil:
         S_ITEM, S_CALL1, S_CALL2, S_END
     void run_bytecode(const int32_t* code, double* u, void** functions) noexcept
 
+cdef extern from "scalar_machine_code.h" nogil:
+    const bint HAS_MACHINE_CODE
+    MachineCode machine_code(const int32_t* code, int32_t operations, const uint8_t* locals, void** functions,
+                             size_t* nbytes) noexcept
+    MachineLoop machine_loop(const int32_t* code, int32_t operations, void** functions, const LoopForm* form,
+                             int32_t numbers, size_t* nbytes) noexcept
+    void release_machine_code(void* code, size_t nbytes) noexcept
+    MachineCode published(MachineCode* code) noexcept
+    MachineLoop published_loop "published"(MachineLoop* code) noexcept
+    void publish(void* code, void* made) noexcept
+    bint reaches(int64_t* runs, int64_t more, int64_t limit) noexcept
+    int64_t CODES_MADE "codes_made"
+
+cdef bint IS_PORTABLE = target() == "portable"      # what every processor has, and nothing else
 
 cdef enum:
     MOST_WORDS = 5          # of a step, or of two as one
+    # Machine code saves a nanosecond an operation. To make it takes about so many for each, and so many in all.
+    NANOSECONDS_EACH = 20
+    NANOSECONDS_IN_ALL = 10000
+    FEWEST = 4              # operations for which it pays, but in a loop
+    OF_A_STEP = 10          # operations that a step of a loop takes as long as, beside its own
 
 
 @cython.final
@@ -30,9 +54,65 @@ cdef class ScalarBytecode:
     def __dealloc__(self):
         give(self.code, self.capacity * sizeof(int32_t))
         give(self.functions, self.cap_functions * sizeof(void*))
+        give(self.is_local, self.n_operations)
+        if self.machine != NULL:
+            release_machine_code(<void*>self.machine, self.machine_bytes)
 
     cdef void run(self, Slot* u) noexcept nogil:
+        cdef MachineCode machine = published(&self.machine)
+        if machine != NULL:
+            machine(<double*>u)
+            return
         run_bytecode(self.code, <double*>u, self.functions)
+        if self.worth and reaches(&self.runs, 1, self.worth):
+            machine = machine_code(self.code, self.n_operations, self.is_local, self.functions, &self.machine_bytes)
+            publish(&self.machine, machine)
+
+
+@cython.final
+cdef class ScalarLoop:
+    """A loop of such code alone, whose steps take and give numbers."""
+
+    def __dealloc__(self):
+        give(self.moves, self.n_moves * sizeof(LoopMove))
+        if self.machine != NULL:
+            release_machine_code(<void*>self.machine, self.machine_bytes)
+
+    cdef MachineLoop made(self, int64_t steps) noexcept nogil:
+        """The loop as machine code, once it has taken so many steps that it pays, these included; or NULL."""
+        cdef MachineLoop machine = published_loop(&self.machine)
+        if machine == NULL and reaches(&self.runs, steps, self.worth):
+            machine = machine_loop(self.bytecode.code, self.bytecode.n_operations, self.bytecode.functions, &self.form,
+                                   self.numbers, &self.machine_bytes)
+            publish(&self.machine, machine)
+        return machine
+
+
+cdef ScalarLoop scalar_loop(ScalarBytecode bytecode, int32_t numbers, int32_t n_rows, int32_t n_results,
+                            int32_t n_carried):
+    """A loop with so many moves, which are yet to be filled in; None where no machine code is made of the bytecode."""
+    if not HAS_MACHINE_CODE or IS_PORTABLE:
+        return None
+    cdef ScalarLoop made = ScalarLoop.__new__(ScalarLoop)
+    made.bytecode, made.numbers = bytecode, numbers
+    made.worth = runs_until_worth(bytecode.n_operations + OF_A_STEP)
+    made.n_moves = n_rows + n_results + n_carried
+    made.moves = <LoopMove*>required(take_zeroed(made.n_moves * sizeof(LoopMove)))
+    made.form.rows = made.moves
+    made.form.results = made.moves + n_rows
+    made.form.carried = made.form.results + n_results
+    made.form.n_rows, made.form.n_results, made.form.n_carried, made.form.end = n_rows, n_results, n_carried, -1
+    return made
+
+
+cdef int64_t runs_until_worth(int64_t operations) noexcept:
+    """Runs that take as long as it takes to make machine code of so many operations."""
+    return NANOSECONDS_EACH + NANOSECONDS_IN_ALL // operations
+
+
+def codes_made():
+    """How many pieces of machine code this process has made."""
+    return CODES_MADE
 
 
 cdef inline void add_word(ScalarBytecode bytecode, int32_t what) noexcept:
@@ -117,7 +197,8 @@ cdef ScalarBytecode scalar_bytecode(const Step* steps, int32_t n, const int32_t*
     """
     cdef ScalarBytecode made = ScalarBytecode.__new__(ScalarBytecode)
     cdef uint8_t* taken = <uint8_t*>take_zeroed(n)      # into the step that reads it
-    cdef int32_t* partner = <int32_t*>take_zeroed(n * sizeof(int32_t))
+    cdef int32_t* partner = <int32_t*>take_zeroed(2 * n * sizeof(int32_t))
+    cdef int32_t* read_here = partner + n               # how often these steps read what each makes
     cdef int32_t i, k, side, operand, kept
     try:
         if not (taken and partner):
@@ -125,6 +206,11 @@ cdef ScalarBytecode scalar_bytecode(const Step* steps, int32_t n, const int32_t*
         for i in range(n):
             if steps[i].out < registers:
                 maker[steps[i].out] = i + 1
+        for i in range(n):
+            for side in range(ARITY[steps[i].op] if steps[i].form == SCALAR_STEP else 0):
+                operand = steps[i].a if side == 0 else steps[i].b
+                if operand < registers and maker[operand]:
+                    read_here[maker[operand] - 1] += 1
         for i in range(n - 1, -1, -1):
             if taken[i] or steps[i].form != SCALAR_STEP or ARITY[steps[i].op] != 2 or steps[i].a == steps[i].b:
                 continue
@@ -144,16 +230,25 @@ cdef ScalarBytecode scalar_bytecode(const Step* steps, int32_t n, const int32_t*
         for i in range(n):
             kept += not taken[i]
         reserve(<void**>&made.code, &made.capacity, <int64_t>MOST_WORDS * kept + 1, sizeof(int32_t))
+        made.is_local = <uint8_t*>required(take_zeroed(kept + 1))
+        made.n_operations = kept
+        kept = 0
         for i in range(n):
+            if taken[i]:
+                continue
             if partner[i]:
                 add_both(made, &steps[partner[i] - 1], &steps[i])
-            elif not taken[i]:
+            else:
                 add_step(made, &steps[i])
+            made.is_local[kept] = steps[i].out < registers and read_here[i] == reads[steps[i].out]
+            kept += 1
         add_word(made, S_END)
+        if HAS_MACHINE_CODE and not IS_PORTABLE and kept >= FEWEST:
+            made.worth = runs_until_worth(kept)
         return made
     finally:
         for i in range(n):
             if steps[i].out < registers:
                 maker[steps[i].out] = 0
         give(taken, n)
-        give(partner, n * sizeof(int32_t))
+        give(partner, 2 * n * sizeof(int32_t))

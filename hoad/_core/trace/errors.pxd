@@ -6,6 +6,7 @@ cdef extern from "pythread.h":
 cdef bint is_for_jit(Graph graph)
 cdef bint is_alone(Graph graph)
 cdef object no_rule(str name, Graph graph, str method=*)
+cdef bint is_numbas()
 cdef object cut_off(str what, str advice, Graph graph=*)
 cdef int check_branch(Graph graph) except -1
 cdef int check_kept(Graph graph) except -1

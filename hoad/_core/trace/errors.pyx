@@ -17,6 +17,9 @@ from hoad._core.base.where cimport (
 
 from hoad.errors import NoRuleError, TracedValueError
 
+cdef tuple LABELLING = ("pandas", "xarray")
+cdef str OF_LABELS = "Compute with arrays, as of frame['a'].to_numpy(), beside the labelled ones"
+cdef str OF_NUMBA = "Call the Python function that Numba compiles, f.py_func, or give it a rule: @hoad.primitive"
 ADVICE = {}         # "np.diff" -> what to write instead of it; filled by a higher layer
 
 
@@ -32,8 +35,10 @@ cdef bint is_alone(Graph graph):
 
 cdef object no_rule(str name, Graph graph, str method=""):
     """The error for an operation that is not recorded, with what to write instead where that is known."""
+    if is_numbas():
+        return cut_off("", "", graph)
     cdef str asked = f"{name}.{method}" if method else name
-    cdef str instead = ADVICE.get(asked) or ADVICE.get(f"{asked.rpartition('.')[0]}.*", "")
+    cdef str known = ADVICE.get(asked) or ADVICE.get(f"{asked.rpartition('.')[0]}.*", "")
     cdef str fact = "has no derivative rule"
     cdef str advice = "give it hoad.value(x) if no derivative is to pass."
     if is_for_jit(graph):
@@ -41,30 +46,36 @@ cdef object no_rule(str name, Graph graph, str method=""):
         advice = "give it hoad.value(x), for each value of which jit records anew."
     if not method and "." in name:
         advice = f"declare one with @hoad.defvjp({name}), or {advice}"
-    if instead.startswith("Write"):
-        advice = f"{instead} Or {advice}"
-    elif instead:
-        advice = instead
-    else:
-        advice = advice[0].upper() + advice[1:]
-    return NoRuleError(f"{asked} {fact} ({here()}). {advice}")
+    if name.endswith(" (vectorized)"):
+        known = "Use np.vectorize in place of np.frompyfunc."
+    elif not known:
+        known = advice[0].upper() + advice[1:]
+    return NoRuleError(f"{asked} {fact} ({here()}). {known}")
 
 
-cpdef str advice_for(str called):
+cpdef str advice_for(str called, bint adopted=False):
     """What to write instead of a function of SciPy that is written in Python; of a method, for any object."""
     cdef str found = ADVICE.get(called)
+    cdef str package = ".".join(called.split(".")[:2])
+    owner, _, method = called.rpartition(".")
     if found is None:
-        owner, _, method = called.rpartition(".")
         found = ADVICE.get(f"{owner.rpartition('.')[0]}.*.{method}")
+    if found is None and not adopted:       # adopted code is what hoad.scipy has
+        found = f"Use hoad.{called}" if owner in sys.modules and f"{package}.**" in ADVICE else (
+            ADVICE.get(f"{package}.**"))
     return found or (
-        "Write it with NumPy functions, or make it one operation with a rule of its own (see @hoad.primitive); or take "
-        "hoad.value(x) if plain numbers are meant.")
+        "Write it with NumPy functions, or make it one operation with a rule of its own (see @hoad.primitive)")
 
 
 cdef str package_of(str filename):
     """The package that a file was installed with; None of the user's own files."""
     _, found, rest = filename.rpartition(f"-packages{os.sep}")
     return rest.partition(os.sep)[0].removesuffix(".py") if found else None
+
+
+cdef bint is_numbas():
+    """Whether Numba's code runs, which looks into its arguments."""
+    return package_of(sys._getframe().f_code.co_filename) == "numba"
 
 
 cdef object cut_off(str what, str advice, Graph graph=None):
@@ -77,20 +88,32 @@ cdef object cut_off(str what, str advice, Graph graph=None):
     cdef bint adopted = adopts() and code is not None
     if adopted:     # that line is to be named, in whatever package it is
         where = f"{os.path.basename(code.co_filename)}:{line}"
+    holder = None if adopted else package_of(sys._getframe().f_code.co_filename)
     if called and not (adopted and advice and called not in ADVICE):
         what = f"{called} of a traced value"
-        advice = advice_for(called)
+        advice = advice_for(called, adopted)
     elif package and not adopted:
-        advice = f"That line is in {package}: hoad.adopt(f) takes its code along, as in hoad.grad(hoad.adopt(f))."
+        advice = f"Take the code of {package} along: hoad.adopt(f), as in hoad.grad(hoad.adopt(f))"
+    elif holder in LABELLING:
+        what = f"putting a traced value among the numbers of {holder}"
+        advice = instead_of(code, line) or OF_LABELS
+    elif holder == "numba":
+        what = "a call of what Numba compiles with a traced value"
+        advice = instead_of(code, line) or OF_NUMBA
     elif assigns():
         what = "assigning a traced value to an item of a plain array (a[...] = x)"
-        advice = start_traced() + "; or take hoad.value(x) if plain numbers are meant."
+        advice = start_traced()
+    else:
+        found = instead_of(code, line)
+        if found is not None and not (found.startswith("Leave float()") and what.endswith("array")):
+            advice = found
     whole = "the derivative"
     if is_for_jit(graph):
         whole = "what jit records"
     elif is_alone(graph) and graph.n_scopes == 1:
         whole = "what is recorded"
-    return TracedValueError(f"{what} would cut it off from {whole} ({where}). {advice}")
+    cdef str plain = "" if "hoad.value" in advice else ". Or take hoad.value(x) if plain numbers are meant"
+    return TracedValueError(f"{advice} ({where}): {what} would cut it off from {whole}{plain}.")
 
 
 cdef int check_branch(Graph graph) except -1:
@@ -165,27 +188,38 @@ cdef int check_swap() except -1:
 cpdef object writes_into(str what):
     """The error for a traced value that would be written into a plain array."""
     return cut_off(f"writing a traced value into a plain array with {what}",
-                   start_traced() + "; or use the result of the operation, which is a new array.")
+                   start_traced() + ", or use the result of the operation, which is a new array")
 
 
-cdef object rewriting = None
+cdef object rewritten = None
+cdef object instead = None
 
 
-def rewrite_with(function):
-    """Let `function` of a frame and a line say which line to change to what."""
-    global rewriting
-    rewriting = function
+def rewrite_with(array, call):
+    """Let functions of a frame and a line say how a plain array is made instead, and what is called instead."""
+    global rewritten, instead
+    rewritten, instead = array, call
+
+
+cdef object frame_of(object code):
+    """The innermost frame that runs this code; None if there is none."""
+    frame = sys._getframe()
+    while frame is not None and frame.f_code is not code:
+        frame = frame.f_back
+    return frame
+
+
+cdef str instead_of(object code, int line):
+    """What to write instead of the call that the user's code is at; None where that is not known."""
+    frame = frame_of(code)
+    return None if frame is None else instead(frame, line)
 
 
 cdef str start_traced():
     """How the plain array that is written to becomes a traced one."""
-    cdef str line = None
     code, number = user_position()
-    scope = sys._getframe()
-    while scope is not None and scope.f_code is not code:
-        scope = scope.f_back
-    if scope is not None:
-        line = rewriting(scope, number)
+    frame = frame_of(code)
+    cdef str line = None if frame is None else rewritten(frame, number)
     if line is None:
         return "Make it an array that takes traced values, by np.zeros(n, like=x) or np.array(a, like=x)"
     return f"Make it an array that takes traced values: {line}"
@@ -193,29 +227,29 @@ cdef str start_traced():
 
 cpdef object not_writable():
     return TracedValueError(
-        f"a traced number has no items to write to ({here()}), as a number of NumPy has none. Write x = y in place of "
-        "x[...] = y."
+        f"Write x = y in place of x[...] = y ({here()}): a traced number has no items to write to, as a number of "
+        "NumPy has none."
     )
 
 
 cdef object made_by_hand():
     return TracedValueError(
-        f"a traced value is made by recording, not by its class ({here()}). Instead of type(x)(1.0), write the number, "
-        "or np.asarray."
+        f"Write the number, or np.asarray, in place of type(x)(1.0) ({here()}): a traced value is made by recording, "
+        "not by its class."
     )
 
 
 cdef object unhashable():
     return TracedValueError(
-        f"a traced value cannot be hashed, as a key of a dict or otherwise ({here()}): equal numbers need not be the "
-        "same variable. Use hoad.value(x) if a plain number is meant."
+        f"Use hoad.value(x) as the key ({here()}): a traced value cannot be hashed, since equal numbers need not be "
+        "the same variable."
     )
 
 
 cdef object unpicklable(Graph graph):
     instead = "call the jitted function" if is_for_jit(graph) else "take the derivative"
     return TracedValueError(
-        f"a traced value cannot be pickled or sent elsewhere ({here()}); pass hoad.value(x), or {instead} there."
+        f"Pass hoad.value(x), or {instead} there ({here()}): a traced value cannot be pickled or sent elsewhere."
     )
 
 

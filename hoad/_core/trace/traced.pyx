@@ -25,7 +25,7 @@ from hoad._core.ops.eager cimport scalar_value
 from hoad._core.graph.primitive cimport INFO, primitive_of
 from hoad._core.trace.errors cimport (
     PyThread_get_thread_ident, check_branch, check_kept, check_same, check_shape, check_swap, check_usable, cut_off,
-    has_leaked, keeps_zero, made_by_hand, not_writable, unhashable, unpicklable,
+    has_leaked, is_numbas, keeps_zero, made_by_hand, not_writable, unhashable, unpicklable,
 )
 from hoad._core.graph.roots cimport DEEPEST, are_roots, has_root, may_be_root, smoothed
 from hoad._core.graph.tape cimport (
@@ -391,7 +391,7 @@ cdef class Traced:
 
     def __round__(self, ndigits=None):
         if ndigits is None:
-            raise cut_off("round() of a traced value", "Use np.rint(x), which stays traced.", self.graph)
+            raise cut_off("round() of a traced value", "Use np.rint(x), which stays traced", self.graph)
         return FUNCTIONS[np.round](self, ndigits)
 
     def __deepcopy__(self, memo):
@@ -487,20 +487,17 @@ cdef class Scalar(Traced):
         return self.value != 0
 
     def __float__(self):
-        raise cut_off("float() of a traced value",
-                      "Use np.sin instead of math.sin (and the like), build arrays with np.array([...], like=x) or "
-                      "np.stack, or hoad.value(x) if a plain number is meant.", self.graph)
+        raise cut_off("float() of a traced value", "Use np.sin instead of math.sin (and the like), or build arrays "
+                                                   "with np.array([...], like=x) or np.stack", self.graph)
 
     def __int__(self):
-        raise cut_off("int() of a traced value", "Use np.floor or np.trunc, or int(hoad.value(x)) if a plain number "
-                                                 "is meant.", self.graph)
+        raise cut_off("int() of a traced value", "Use np.floor or np.trunc", self.graph)
 
     def __complex__(self):
-        raise cut_off("complex() of a traced value", "Use hoad.value(x) if a plain number is meant.", self.graph)
+        raise cut_off("complex() of a traced value", "Write x + 0j", self.graph)
 
     def __index__(self):
-        raise cut_off("using a traced value as an index", "Use int(hoad.value(x)) if a plain number is meant.",
-                      self.graph)
+        raise cut_off("using a traced value as an index", "Use int(hoad.value(x))", self.graph)
 
     @property
     def __array__(self):
@@ -807,8 +804,8 @@ cdef class Array(Traced):
         check_usable(self.graph)
         if aval.size != 1:
             raise TracedValueError(
-                f"bool() of a traced array of shape {aval.shape} is ambiguous ({here()}). Use np.where to choose "
-                "element by element, or np.max(x) > 0 and the like to ask one question of all."
+                "Use np.where to choose element by element, or np.all or np.any to ask one question of all "
+                f"({here()}): bool() of a traced array of shape {aval.shape} is ambiguous."
             )
         cdef object value = valued(self)
         guard_object(self)
@@ -816,11 +813,10 @@ cdef class Array(Traced):
 
     def __float__(self):
         raise cut_off("float() of a traced array",
-                      "Use NumPy's functions instead of math's, x.item() or x.sum() for a traced scalar, or "
-                      "hoad.value(x) if a plain number is meant.", self.graph)
+                      "Use NumPy's functions instead of math's, or x.item() or x.sum() for a traced scalar", self.graph)
 
     def __complex__(self):
-        raise cut_off("complex() of a traced array", "Use hoad.value(x) if a plain number is meant.", self.graph)
+        raise cut_off("complex() of a traced array", "Write x.item() + 0j", self.graph)
 
     def __int__(self):
         return self.__index__()
@@ -828,8 +824,8 @@ cdef class Array(Traced):
     def __index__(self):
         cdef AbstractValue aval = aval_of(self.aval)
         if aval.ndim or aval.dtype.kind not in "iu":
-            raise cut_off("using a traced array as an integer",
-                          "Use hoad.value(x) if plain numbers are meant.", self.graph)
+            raise cut_off("using a traced array as an integer", "Use np.trunc(x.item()), or int(hoad.value(x))",
+                          self.graph)
         check_usable(self.graph)
         value = int(valued(self))
         guard_object(self)
@@ -1030,12 +1026,10 @@ def as_plain_array(Array x, dtype=None, copy=None):
         return made
     if aval.ndim == 0 and aval.dtype.kind == "c":
         raise cut_off("making a plain array of traced complex numbers",
-                      "Write np.array([...], like=x), of any traced x, or np.stack([...]), or take hoad.value(x) if "
-                      "plain numbers are meant.", x.graph)
-    raise cut_off("making a plain array of a traced one (np.asarray, a.dot(x), assignment into an ndarray, a "
-                  "function outside NumPy's dispatch)",
-                  "Write np.asarray(x, like=x), or a @ x; build arrays with np.stack, np.concatenate or np.where "
-                  "instead of assigning into a plain one; or take hoad.value(x) if plain numbers are meant.", x.graph)
+                      "Write np.array([...], like=x), of any traced x, or np.stack([...])", x.graph)
+    raise cut_off("making a plain array of a traced one",
+                  "Write np.asarray(x, like=x), or a @ x; build arrays with np.stack, np.concatenate or np.where",
+                  x.graph)
 
 
 def as_plain_truth(Scalar x, dtype=None, copy=None):
@@ -1074,6 +1068,8 @@ cdef object method(object owner, str name):
         if name in IN_MEMORY and adopts():      # any memory that has the shape will do
             return getattr(np.empty(owner.shape, owner.dtype), name)
         if is_of_arrays(name) if name.startswith("_") else (hasattr(ndarray, name) or hasattr(owner.__class__, name)):
+            if is_numbas():
+                raise cut_off("", "", (<Traced>owner).graph)
             instead = ADVICE.get(f"np.{name}", "Use the NumPy functions that have one.")
             raise NoMethodError(
                 f"ndarray.{name} has no rule for traced values ({here()}). {instead} Take hoad.value(x) if plain "

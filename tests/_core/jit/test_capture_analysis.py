@@ -132,7 +132,7 @@ def test_parameters_are_those_of_inspect(f: Callable[..., Any]) -> None:
 
 @pytest.mark.parametrize("f", [iter, 3.0])
 def test_parameters_of_what_says_nothing(f: Any) -> None:
-    assert parameters(f) == ((), (), 0, False, False, False)
+    assert parameters(f) == ((), (), 0, False, False, False, "args")
 
 
 class Held:

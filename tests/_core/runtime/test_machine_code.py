@@ -1,0 +1,228 @@
+"""Machine code of scalar programs and loops: the bits of the interpreter, whatever is in the registers.
+
+The first runs of a program are by bytecode, those after some hundred by machine code, where there is one.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hoad
+from hoad._core.kernels.vector import target
+from hoad._core.runtime.scalar_bytecode import codes_made
+
+OFTEN = 6000  # runs, after which every program is machine code
+IS_MADE = sys.platform == "linux" and target() != "portable"
+SPECIAL = (0.0, -0.0, math.inf, -math.inf, math.nan, 5e-324, -1e-310, 1e308, -1.7e308, 1.0, -3.0)
+
+
+def bits(values: Any) -> list[int]:
+    """Bit patterns, those of all nan as one: which operand's sign a nan takes is not said."""
+    flat = np.concatenate([np.ravel(value) for value in values]).astype(np.float64)
+    return np.where(np.isnan(flat), np.nan, flat).view(np.int64).tolist()
+
+
+def random_program(seed: int, size: int, reach: int, calls: bool = True) -> Callable[..., Any]:
+    """A function of two numbers and five items of an array, each operation on two of the last `reach` values."""
+    choices = np.random.default_rng(seed)
+    kinds = choices.integers(0, 9 if calls else 6, size)
+    places = choices.random((size, 2))
+
+    def f(x: Any, y: Any, z: Any) -> Any:
+        values = [x, y, *[z[i] for i in range(5)]]
+        for kind, (left, right) in zip(kinds, places, strict=True):
+            recent = values[-reach:]
+            a, b = recent[int(left * len(recent))], recent[int(right * len(recent))]
+            values.append(
+                (
+                    lambda a=a, b=b: a + b,
+                    lambda a=a, b=b: a - b,
+                    lambda a=a, b=b: a * b,
+                    lambda a=a, b=b: a / (1.5 + b * b),
+                    lambda a=a, b=b: -a,
+                    lambda a=a, b=b: a**2 - b,
+                    lambda a=a, b=b: np.sin(a) + b,
+                    lambda a=a, b=b: np.arctan2(a, 2.0 + b * b),
+                    lambda a=a, b=b: np.hypot(a, b),
+                )[kind]()
+            )
+        return values[-1], values[-size // 2], sum(values[-5:])
+
+    return f
+
+
+def first_and_last(program: hoad.Program, *args: Any) -> tuple[Any, Any]:
+    first = program.evaluate(*args)
+    for _ in range(OFTEN):
+        program.evaluate(*args)
+    return first, program.evaluate(*args)
+
+
+@pytest.mark.parametrize("reach", [3, 40, 400])
+@pytest.mark.parametrize("size", [6, 60, 300])
+@pytest.mark.parametrize("order", [0, 1])
+def test_the_bits_of_the_interpreter(size: int, reach: int, order: int) -> None:
+    """Few values, as many as the processor has registers, and more; functions called in between."""
+    for seed, calls in ((size + reach, True), (size - reach, False), (7 * size, True)):
+        z = np.random.default_rng(seed % 1000).normal(size=5)
+        program = hoad.record(random_program(seed % 1000, size, reach, calls), 0.7, -1.3, z)
+        if order:
+            program = hoad.gradient(hoad.record(lambda *v, f=program: sum(f(*v)), 0.7, -1.3, z))
+        before = codes_made()
+        first, last = first_and_last(program, 0.4, 1.1, z[::-1].copy())
+        assert bits(first) == bits(last)
+        assert not IS_MADE or codes_made() > before
+
+
+@pytest.mark.parametrize("value", SPECIAL)
+def test_special_values(value: float) -> None:
+    program = hoad.record(random_program(5, 80, 20), 0.7, -1.3, np.arange(5.0))
+    for _ in range(OFTEN):
+        program.evaluate(0.7, -1.3, np.arange(5.0))
+    fresh = hoad.record(random_program(5, 80, 20), 0.7, -1.3, np.arange(5.0))
+    for other in SPECIAL:
+        args = (value, other, np.array([1.0, value, -0.0, other, 2.0]))
+        assert bits(program.evaluate(*args)) == bits(fresh.evaluate(*args))
+
+
+def lotka_volterra(m: Any, p: Any, loop: Any) -> Any:
+    def body(c: Any, _: Any) -> Any:
+        x, y = c
+        return (x + 1e-3 * (1.1 * x - 0.4 * x * y), y + 1e-3 * (0.1 * x * y - 0.4 * y)), x * m.sin(y)
+
+    (x, y), out = loop(body, (p[0], p[1]), None, 3000)
+    return x * y + out[17] * out[-1]
+
+
+def with_rows(m: Any, p: Any, loop: Any) -> Any:
+    def body(c: Any, t: Any) -> Any:
+        x, y, w = c
+        return (y + p[0] * t * m.exp(-x * x), x * 0.99 - p[1] * y * t, w + t / (1 + x * x)), t * x
+
+    c, out = loop(body, (p[0], p[1], 0.0), np.linspace(0, 1e-3, 2000), 2000)
+    return c[0] * c[2] + c[1] + out[-1]
+
+
+def shifted(m: Any, p: Any, loop: Any) -> Any:
+    """What is carried into one place comes of another."""
+    c, _ = loop(lambda c, _: ((c[1], c[2], 0.5 * c[0] + 0.3 * c[1] * p[0]), None), (p[0], p[1], 1.0), None, 3000)
+    return c[0] + 2 * c[1] + c[2]
+
+
+def exchanged(m: Any, p: Any, loop: Any) -> Any:
+    """Two that change places: there is no order in which one could be written first."""
+    c, out = loop(lambda c, _: ((c[1], c[0]), c[0] * c[1] * p[0]), (p[0], p[1]), None, 3001)
+    return c[0] + 2 * c[1] + out[-1]
+
+
+def of_many(m: Any, p: Any, loop: Any) -> Any:
+    """More values carried than there are registers."""
+
+    def body(c: Any, _: Any) -> Any:
+        mean = sum(c[1:], c[0]) * 0.05
+        return tuple(m.tanh(0.9 * x + 0.1 * mean * (i + 1)) for i, x in enumerate(c)), None
+
+    c, _ = loop(body, tuple(p[i % 2] * (i + 1) / 20 for i in range(20)), None, 300)
+    return sum(c)
+
+
+def unrolled(body: Any, c: Any, xs: Any, length: int) -> Any:
+    """The same loop in Python."""
+    out = []
+    for i in range(length):
+        c, y = body(c, None if xs is None else xs[i])
+        out.append(y)
+    return c, out
+
+
+def recorded(body: Any, c: Any, xs: Any, length: int) -> Any:
+    return hoad.scan(body, c, xs, length=length)
+
+
+@pytest.mark.parametrize("function", [lotka_volterra, with_rows, shifted, exchanged, of_many])
+def test_loops(function: Callable[..., Any]) -> None:
+    """Values to the last bit as Python's floats; derivatives as those of the loop unrolled."""
+    p = np.array([0.8, 0.6])
+    before = codes_made()
+    made = hoad.record(lambda p: function(np, p, recorded), p)
+    assert not IS_MADE or function is exchanged or codes_made() > before
+    plain = [float(x) for x in p]
+    assert made.evaluate(p) == function(np, [np.float64(x) for x in plain], unrolled)
+    by_scan = hoad.grad(lambda p: function(np, p, recorded))(p)
+    by_hand = hoad.grad(lambda p: function(np, p, unrolled))(p)
+    assert np.allclose(by_scan, by_hand, rtol=1e-12, atol=0)
+    curved = hoad.hessian(lambda p: function(np, p, recorded))(p)
+    along = hoad.jvp(hoad.grad(lambda p: function(np, p, recorded)), (p,), (np.array([1.0, 0.0]),))[1]
+    assert np.allclose(curved[:, 0], along, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("bound", [0.5, 2.0, 1e3, 1e12])
+def test_a_loop_that_ends_itself(bound: float) -> None:
+    def f(x: Any) -> Any:
+        y, n = hoad.while_loop(lambda c: c[0] < bound, lambda c: (c[0] * 1.01 + 0.01 * x, c[1] + 1.0), (x, 0.0))
+        return y * n
+
+    y, n = 0.9, 0.0
+    while y < bound:
+        y, n = y * 1.01 + 0.01 * 0.9, n + 1.0
+    assert hoad.record(f, 0.9).evaluate(0.9) == y * n
+    program = hoad.record(f, 0.9)
+    assert len({program.evaluate(0.9) for _ in range(50)}) == 1
+
+
+@pytest.mark.parametrize("length", [0, 1, 2, 3, 1000])
+def test_lengths(length: int) -> None:
+    def f(x: Any) -> Any:
+        c, ys = hoad.scan(lambda c, _: (c * 1.5 - c * c * 0.3, c + 1.0), x, None, length=length)
+        return c + np.sum(ys)
+
+    c, total = 0.7, []
+    for _ in range(length):
+        total.append(c + 1.0)
+        c = c * 1.5 - c * c * 0.3
+    program = hoad.record(f, 0.7)
+    for _ in range(OFTEN if length < 10 else 3):
+        assert program.evaluate(0.7) == c + np.sum(np.array(total))
+
+
+def test_threads_share_a_program() -> None:
+    """One of them makes the machine code, all run it."""
+    program = hoad.record(random_program(11, 200, 50), 0.7, -1.3, np.arange(5.0))
+    wanted = bits(program.evaluate(0.2, 0.3, np.ones(5)))
+    wrong = []
+
+    def work() -> None:
+        wrong.extend(1 for _ in range(3000) if bits(program.evaluate(0.2, 0.3, np.ones(5))) != wanted)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+@pytest.mark.skipif(not IS_MADE, reason="no machine code is made here")
+def test_its_memory_goes_with_the_program() -> None:
+    def pages() -> int:
+        return sum(" r-xp 00000000 00:00 0" in line for line in Path("/proc/self/maps").read_text().splitlines())
+
+    def once() -> None:
+        program = hoad.record(random_program(3, 60, 20), 0.7, -1.3, np.arange(5.0))
+        for _ in range(1500):
+            program.evaluate(0.7, -1.3, np.arange(5.0))
+
+    once()
+    before, made = pages(), codes_made()
+    for _ in range(10):
+        once()
+    assert codes_made() >= made + 10
+    assert pages() <= before + 2
