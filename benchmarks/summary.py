@@ -244,7 +244,7 @@ def sections(found: Mapping[str, Any]) -> dict[str, str]:
     rows = found["rows"]
     both = table([head, *FEATURES, *cells_of(rows, ("replay_s", "first_s"))])
     return {
-        "peers": f"{both}\nTimes are those of a repeated call, in brackets of the first. {source(found)}",
+        "peers": f"{both}\nTimes are of a repeated call, in brackets that of the first. {source(found)}",
         "replay": table([head, *cells_of(rows, ("replay_s",))]),
         "first call": table([head, *cells_of(rows, ("first_s",))]) + "\n" + source(found),
     }
