@@ -23,6 +23,8 @@ from hoad._numpy.triangles import mirrored
 from hoad._ops import primitives as prim
 from hoad.errors import NoRuleError, ShapeError
 
+ALWAYS_COMPLEX = np.iscomplexobj(np.linalg.eigvals(np.eye(1)))  # from NumPy 2.5 on
+
 
 def _result(function: Any, *values: Any) -> Any:
     """The named tuple that a NumPy function returns."""
@@ -67,13 +69,13 @@ def eigvalsh(a: Any, UPLO: str = "L") -> Any:
 
 
 def _eig(name: str, a: Any, values_alone: bool) -> tuple[Any, Any]:
-    """Real results where all eigenvalues of a real matrix are, which is guarded."""
+    """Real results where all eigenvalues of a real matrix are, which is guarded, up to NumPy 2.4."""
     a = _matrices(name, a)
     if a.shape[-1] != a.shape[-2]:
         raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
     is_real = not is_complex(a)
     w, v = apply_primitive(prim.EIG, (is_real, values_alone), a.astype(np.result_type(a.dtype, np.complex64)))
-    if is_real and np.all(np.equal(imag(w), 0.0)):
+    if is_real and not ALWAYS_COMPLEX and np.all(np.equal(imag(w), 0.0)):
         return real(w), real(v)
     return w, v
 

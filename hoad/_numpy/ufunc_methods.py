@@ -200,7 +200,8 @@ def method(ufunc: np.ufunc, name: str, inputs: tuple[Any, ...], kwargs: dict[str
     """A method of a ufunc on traced values, or NotImplemented."""
     if name == "outer" and ufunc.nin == 2 and ufunc in FUNCTIONS:  # of integers, or with two results
         return _outer(ufunc, *inputs, **kwargs)
-    is_known = ufunc_primitive(ufunc) is not None or ufunc in FUNCTIONS  # of integers, as np.gcd
+    of_integers = ufunc in FUNCTIONS and as_traced(inputs[0]).dtype.kind in "biu"  # as np.gcd
+    is_known = ufunc_primitive(ufunc) is not None or of_integers
     if name not in OF_METHODS or ufunc.nin != 2 or ufunc.nout != 1 or not is_known:
         return NotImplemented
     if name != "outer" and ufunc not in LOGICAL and "dd->?" in ufunc.types:

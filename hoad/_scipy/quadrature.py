@@ -35,7 +35,7 @@ def kronrod(n: int) -> tuple[list[float], list[float], list[float]]:
     # The polynomial of Stieltjes: with P_n as a weight, it is orthogonal to all of lower degree.
     moments = (p[:, : n + 1] * (w * p[:, n])[:, None]).T @ p
     c = np.append(np.linalg.lstsq(moments[:, :-1], -moments[:, -1], rcond=None)[0], 1.0)
-    between = series.legroots(c)
+    between = np.real(series.legroots(c))  # real, and complex numbers from NumPy 2.5 on
     between = between - series.legval(between, c) / series.legval(between, series.legder(c))
     gauss, of_gauss = series.leggauss(n)
     nodes = np.concatenate([gauss, between])

@@ -47,9 +47,7 @@ def test_complex_items_in_plain_arrays_raise() -> None:
     """NumPy takes the imaginary part of an array of objects for zero, and its correlate conjugates none."""
     for dtype in (np.complex128, np.complex64):
         for f in (lambda x: np.array([x[0], x[1]]), lambda x: np.exp([x[0], x[1]])):
-            with pytest.raises(
-                hoad.TracedValueError, match=r"traced complex numbers .*np\.array\(\[\.\.\.\], like=x\)"
-            ):
+            with pytest.raises(hoad.TracedValueError, match=r"np\.array\(\[.*\], like=x\).* traced complex numbers"):
                 hoad.jvp(f, (X.astype(dtype),), (X.astype(dtype),))
         f = lambda x: np.sum(np.imag(np.array([x[0], 2j * x[1]], like=x)) ** 2)  # noqa: E731
         assert hoad.value_and_grad(f)(X.astype(dtype))[0] == 25.0
@@ -64,7 +62,7 @@ def test_text_of_items(dtype: Any) -> None:
     hoad.jvp(lambda x: said.append(f"{x[0]:.3f} {x[1]:>12.1f}") or x, (x,), (x,))  # type: ignore[func-returns-value]
     assert said == [f"{x[0]:.3f} {x[1]:>12.1f}"]
     for dtype in (np.float64, np.float32):
-        with pytest.raises(hoad.TracedValueError, match=r"round\(\) of a traced value .*np\.rint"):
+        with pytest.raises(hoad.TracedValueError, match=r"^Use np\.rint\(x\).*round\(\) of a traced value"):
             hoad.jvp(lambda x: round(x[0]), (X.astype(dtype),), (X.astype(dtype),))
 
 

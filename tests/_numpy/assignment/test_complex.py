@@ -314,7 +314,7 @@ def into_a_part(x: Any) -> Any:
 
 @pytest.mark.parametrize("f", [into_floats, into_an_item, into_complex_numbers, into_a_part])
 def test_plain_arrays_take_nothing_traced(f: F) -> None:
-    with pytest.raises(hoad.TracedValueError, match=r"item of a plain array .* -> y = np\.zeros\(2.*, like=x\)"):
+    with pytest.raises(hoad.TracedValueError, match=r" -> y = np\.zeros\(2.*, like=x\) .*item of a plain array"):
         hoad.vjp(f, X)
 
 
