@@ -620,17 +620,20 @@ INLINE double FN(erf)(double x)
 NEVER_RARE(erf)
 
 /* ---- loops over blocks, by vectors of the target: what is rare is found on the way, and computed again by the C
-   library. The last elements go through the same loop, padded to LANES. */
+   library. The last elements go through the same loop, padded to LANES. What is rare is put together in a loop of its
+   own: of both in one, GCC 13 makes no vectors for sines. */
 
 #define LOOP1(name, library)                                                                       \
     NOCLONE static void FN(name##_block)(const double* x, double* p, int64_t n, int64_t groups)    \
     {                                                                                              \
-        double r[BLOCK];                                                                           \
+        double r[BLOCK], is_rare[BLOCK];                                                           \
         uint64_t rare = 0;                                                                         \
         for (int64_t i = 0; i < groups * LANES; i++) {                                             \
             r[i] = FN(name)(x[i]);                                                                 \
-            rare |= FN(bits)(FN(name##_rare)(x[i]));                                               \
+            is_rare[i] = FN(name##_rare)(x[i]);                                                    \
         }                                                                                          \
+        for (int64_t i = 0; i < groups * LANES; i++)                                               \
+            rare |= FN(bits)(is_rare[i]);                                                          \
         for (int64_t i = 0; rare && i < n; i++)                                                    \
             if (FN(name##_rare)(x[i]) != 0.0)                                                      \
                 r[i] = library(x[i]);                                                              \
@@ -654,12 +657,14 @@ NEVER_RARE(erf)
     NOCLONE static void FN(name##_block)(const double* x, const double* y, double* p, int64_t n,   \
                                          int64_t groups)                                           \
     {                                                                                              \
-        double r[BLOCK];                                                                           \
+        double r[BLOCK], is_rare[BLOCK];                                                           \
         uint64_t rare = 0;                                                                         \
         for (int64_t i = 0; i < groups * LANES; i++) {                                             \
             r[i] = FN(name)(x[i], y[i]);                                                           \
-            rare |= FN(bits)(FN(name##_rare)(x[i], y[i]));                                         \
+            is_rare[i] = FN(name##_rare)(x[i], y[i]);                                              \
         }                                                                                          \
+        for (int64_t i = 0; i < groups * LANES; i++)                                               \
+            rare |= FN(bits)(is_rare[i]);                                                          \
         for (int64_t i = 0; rare && i < n; i++)                                                    \
             if (FN(name##_rare)(x[i], y[i]) != 0.0)                                                \
                 r[i] = library(x[i], y[i]);                                                        \
