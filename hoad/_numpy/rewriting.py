@@ -12,6 +12,8 @@ import linecache
 import os
 import sys
 from collections.abc import Iterator
+from functools import lru_cache
+from itertools import islice
 from types import BuiltinFunctionType, FrameType, ModuleType
 from typing import Any
 
@@ -111,15 +113,8 @@ def _running(frame: FrameType, line: int) -> list[ast.AST]:
     positions = getattr(frame.f_code, "co_positions", None)  # of Python 3.11 and later
     if positions is not None:
         at = list(positions())[frame.f_lasti // 2]
-        for node in ast.walk(tree):
-            if isinstance(node, ast.expr) and at == (
-                node.lineno,
-                node.end_lineno,
-                node.col_offset,
-                node.end_col_offset,
-            ):
-                return [node]
-        return []
+        around = () if at[0] is None else _around(tree, at[0])
+        return list(islice((node for node in around if isinstance(node, ast.expr) and at == _position(node)), 1))
     statement = _statement(tree, line)
     return [] if statement is None else [n for n in ast.walk(statement) if isinstance(n, ast.expr)]
 
@@ -217,10 +212,27 @@ def _holds_objects(x: Any) -> bool:
 
 def _tree(frame: FrameType) -> ast.Module | None:
     """The source of the file of a frame; None where it is not at hand."""
+    return _parsed("".join(linecache.getlines(frame.f_code.co_filename, frame.f_globals)))
+
+
+@lru_cache(maxsize=2)  # code that is tried as it is, and then otherwise, gives the same message again and again
+def _parsed(source: str) -> ast.Module | None:
     try:
-        return ast.parse("".join(linecache.getlines(frame.f_code.co_filename, frame.f_globals)))
+        return ast.parse(source)
     except SyntaxError:
         return None
+
+
+def _around(node: ast.AST, line: int) -> Iterator[ast.AST]:
+    """The nodes below one that lie around a line, outer ones first."""
+    for inner in ast.iter_child_nodes(node):
+        if not hasattr(inner, "lineno") or _holds(inner, line):
+            yield inner
+            yield from _around(inner, line)
+
+
+def _position(node: ast.expr) -> tuple[int | None, ...]:
+    return node.lineno, node.end_lineno, node.col_offset, node.end_col_offset
 
 
 def _scope(tree: ast.Module, line: int) -> Scope:
