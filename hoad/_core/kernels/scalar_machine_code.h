@@ -22,7 +22,7 @@ static int64_t codes_made = 0;
 #include <sys/mman.h>
 
 enum {
-    REGISTERS = 15,             /* for numbers; the last one is for what is between two operations */
+    REGISTERS = 15,             /* for numbers; the sixteenth is for what is between two operations */
     BETWEEN = 15,
     MOST_BYTES = 240,           /* of an operation: a call, before which all registers are written to memory */
     FURTHEST = 1 << 28          /* numbers that an offset of 32 bits reaches */

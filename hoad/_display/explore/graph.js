@@ -36,7 +36,7 @@ class View {
     this.canvas.width = Math.round(box.width * dense);
     this.canvas.height = Math.round(box.height * dense);
     if (fresh) this.begin();
-    else if (narrow.matches && model.chosen !== null) this.reveal(model.chosen); // the panel takes room from the graph
+    else if (narrow.matches && model.chosen !== null) this.reveal(model.chosen); // with the panel, the graph is narrower
     this.draw();
   }
 
