@@ -156,11 +156,15 @@ def is_alike(program: hoad.Program, is_ill_conditioned: bool) -> bool:
     return list(map(repr, program)) == list(map(repr, other))
 
 
+# SciPy's function of this name gives another result from call to call where c is small: 1e-320 at (0, 0, 0.3, 0.3).
+READS_UNSET_MEMORY = "obl_rad2"
+
+
 def check_travel(item: pytest.Item) -> None:
     """A program that a test made gives the same when it comes out of a pickle."""
     programs = [program for program in made if program and program[-1]._end <= MOST_NODES]
     made.clear()
-    if programs:
+    if programs and READS_UNSET_MEMORY not in item.name:
         program = programs[zlib.crc32(item.name.encode()) % len(programs)]
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
