@@ -7,7 +7,7 @@ instruction, and rows are used again once nobody reads them any more.
 cimport cython
 
 from hoad._core.graph.primitive cimport INFO
-from hoad._core.graph.tape cimport OP_ADD, OP_DIVIDE, OP_MULTIPLY, OP_NEGATIVE, OP_SQUARE, OP_SUBTRACT
+from hoad._core.graph.tape cimport OP_ADD, OP_DIVIDE, OP_MULTIPLY, OP_NEGATIVE, OP_SQUARE, OP_SUBTRACT, uint16_t
 from hoad._core.kernels.vector cimport (
     FIRST_TIMES, THEN_ADD, THEN_FROM, THEN_LESS, THEN_TIMES, Kernel3, pair_kernel, selection_kernel,
 )
@@ -16,7 +16,10 @@ from hoad._core.lower.fusion cimport (
     reads_row, shift,
 )
 from hoad._core.lower.rewrite cimport add_preset
-from hoad._core.runtime.fused_loop cimport (
+from hoad._core.runtime.machine_kernels cimport (
+    ADD, DIVIDE, MULTIPLY, NEGATE, NOTHING, SELECT, SUBTRACT, SUBTRACT_FROM, machine_kernels,
+)
+from hoad._core.runtime.row_instruction cimport (
     M_BYTES, M_COPY, M_EACH1, M_EACH2, M_EXPAND, M_EXPAND_TRUTHS, M_GATHER, M_GATHERED, M_LOAD, M_LOOP1, M_LOOP2,
     M_PAIR, M_ROW, M_ROWS, M_SELECT, M_STORE, M_SUM, M_SUMS, M_TRUTHS, M_ZERO, ROW, SLOTS, Instruction, RowPlace,
 )
@@ -63,6 +66,8 @@ cdef class LoopGenerator:
                 self.add_bytes(&self.vectors[k])
             self.loop.read_back(first, self.vectors[k].reach)
             self.rows.give_back()
+        self.loop.machine = machine_kernels(self.loop.code, self.loop.n_code, self.loop.places, self.loop.n_rows,
+                                            self.loop.remembered, self.loop.n_remembered)
         return self.loop
 
     cdef int find_members(self) except -1:
@@ -231,15 +236,17 @@ cdef class LoopGenerator:
         cdef int32_t b = self.row_of(inner, inner.sides - 1, True) if inner.sides == 2 else a
         cdef int32_t c = self.row_of(vector, side, True)
         cdef int second = THEN_ADD
+        cdef int32_t then = ADD
         if vector.op == OP_MULTIPLY:
-            second = THEN_TIMES
+            second, then = THEN_TIMES, MULTIPLY
         elif vector.op == OP_SUBTRACT:
-            second = THEN_LESS if side == 1 else THEN_FROM
+            second, then = (THEN_LESS, SUBTRACT) if side == 1 else (THEN_FROM, SUBTRACT_FROM)
         cdef Kernel3 kernel = pair_kernel(first_of(inner.op), second, self.is_row(a), self.is_row(b), self.is_row(c))
         self.release(inner)
         self.release(vector)
         cdef int32_t out = self.result(vector)
-        self.add(M_PAIR, <void*>kernel, a, b, out, vector).c = c
+        made = self.add(M_PAIR, <void*>kernel, a, b, out, vector)
+        made.c, made.first, made.then = c, word_of(inner.op), then
         return 0
 
     cdef int add_led(self, VectorOp* vector) except -1:
@@ -249,7 +256,8 @@ cdef class LoopGenerator:
         cdef Kernel3 kernel = pair_kernel(FIRST_TIMES, THEN_LESS, True, False, self.is_row(b))
         self.release(vector)
         cdef int32_t out = self.result(vector)
-        self.add(M_PAIR, <void*>kernel, a, self.place_of_minus_one(), out, vector).c = b
+        made = self.add(M_PAIR, <void*>kernel, a, self.place_of_minus_one(), out, vector)
+        made.c, made.first, made.then = b, MULTIPLY, SUBTRACT
         return 0
 
     cdef int32_t place_of_minus_one(self) except -1:
@@ -316,7 +324,8 @@ cdef class LoopGenerator:
         cdef Kernel3 kernel = selection_kernel(self.is_row(a), self.is_row(c))
         self.release(vector)
         cdef int32_t out = self.result(vector)
-        self.add(M_SELECT, <void*>kernel, a, condition, out, vector).c = c
+        made = self.add(M_SELECT, <void*>kernel, a, condition, out, vector)
+        made.c, made.first = c, SELECT
         return 0
 
     cdef int add_bytes(self, VectorOp* vector) except -1:
@@ -358,7 +367,7 @@ cdef class LoopGenerator:
         else:
             function = <void*>INFO[vector.op].v1 if INFO[vector.op].v1 != NULL else <void*>INFO[vector.op].f1
             move = M_ROW if INFO[vector.op].v1 != NULL else M_EACH1
-        self.add(move, function, a, b, out, vector)
+        self.add(move, function, a, b, out, vector).first = word_of(vector.op)
         return 0
 
     cdef int add_gathered(self, VectorOp* vector) except -1:
@@ -490,6 +499,15 @@ cdef class RowAllocator:
         for load in [x for x in self.loaded if self.last[x] == self.now]:
             self.free.append(self.loaded.pop(load))
         return 0
+
+
+cdef int32_t word_of(uint16_t op) noexcept:
+    """What machine code calls an operation of arithmetic."""
+    if op == OP_ADD: return ADD
+    if op == OP_SUBTRACT: return SUBTRACT
+    if op == OP_MULTIPLY or op == OP_SQUARE: return MULTIPLY
+    if op == OP_DIVIDE: return DIVIDE
+    return NEGATE if op == OP_NEGATIVE else NOTHING
 
 
 cdef inline bint is_idle(VectorOp* vector) noexcept:

@@ -23,6 +23,12 @@ from hoad._core.ops.plan cimport SUM_OF_NEGATIVE_ZERO, Loop
 from hoad._core.graph.primitive cimport Scalar1, Scalar2
 from hoad._core.base.threads cimport share
 from hoad._core.kernels.vector cimport Gathered2, Kernel1, Kernel2, Kernel3
+from hoad._core.runtime.access_pattern cimport AccessPattern
+from hoad._core.runtime.machine_kernels cimport AT_ONCE, MOST_ARRAYS, NOTHING, MachineKernel
+from hoad._core.runtime.row_instruction cimport (
+    BLOCK, BLOCKS_A_PART, M_BYTES, M_COPY, M_EACH1, M_EXPAND, M_EXPAND_TRUTHS, M_GATHER, M_GATHERED, M_LOAD, M_LOOP1,
+    M_LOOP2, M_PAIR, M_ROW, M_ROWS, M_SELECT, M_STORE, M_SUM, M_SUMS, M_TRUTHS, M_ZERO, MARGIN, ROW, SLOTS,
+)
 
 cdef extern from "sums.h":
     double sums_total(const double* x, int64_t n) noexcept nogil
@@ -31,7 +37,8 @@ cdef enum:
     WORTH_A_THREAD = 1 << 19    # numbers to go through: some 50 microseconds, to a thread's ten until it runs
     REACHES_A_PART = 8          # at least, lest what is made twice be much
     LONGEST_GRAIN = 1 << 30
-    TILE = 16                   # coordinates that stores write together
+    TILE = 32                   # coordinates that stores write together
+    MOST_SIDE_BY_SIDE = 8       # stores that write neighbours at once
     CLOSE = 8                   # numbers from one store to the next, up to which a block of them stays in cache
 
 cdef struct Shared:             # a run that threads share
@@ -70,6 +77,7 @@ cdef class FusedLoop:
         cdef Instruction* made = <Instruction*>appended(
             <void**>&self.code, &self.cap_code, &self.n_code, sizeof(Instruction))
         made.move = move
+        made.first = made.then = NOTHING
         made.function = function
         made.a, made.b, made.c, made.out = a, b, a, out
         made.low, made.high = low, high
@@ -133,6 +141,8 @@ cdef class FusedLoop:
         cdef int32_t i
         for k in range(self.n_sums * blocks(self)):
             sums[k] = -0.0         # the neutral element of a sum
+        if self.machine is not None:
+            self.machine.count(blocks(self))
         if threads > 1 and self.threads() > 1:
             shared.loop, shared.u, shared.sums = <void*>self, u, sums
             share(run_part, &shared, (blocks(self) + blocks_of_part(self) - 1) // blocks_of_part(self),
@@ -172,14 +182,23 @@ cdef void run_blocks(FusedLoop loop, Slot* u, double* sums, char* scratch, int64
     cdef int64_t begin = loop.low + first * BLOCK
     cdef int64_t stop = min(loop.low + end * BLOCK, loop.high)
     cdef int64_t start = begin - min((loop.reach + BLOCK - 1) // BLOCK, first) * BLOCK
-    cdef int32_t i
+    cdef int32_t i, k
+    cdef MachineKernel* kernel
     while start < stop:
-        i = 0
+        i = k = 0
         while i < loop.n_code:
             if loop.code[i].move == M_STORE:
                 i = store_together(loop, i, bases, start, begin)
                 continue
-            run_instruction(loop, &loop.code[i], bases, sums, start, begin)
+            kernel = NULL
+            if loop.machine is not None:
+                kernel = loop.machine.at(k, i)
+            if kernel != NULL:
+                run_kernel(loop, kernel, bases, u, rows, start, begin)
+                i = kernel.end
+                k += 1
+                continue
+            run_instruction(loop, &loop.code[i], bases, sums, start, begin, start)
             i += 1
         for i in range(loop.n_remembered):
             row = rows + loop.remembered[i] * (MARGIN + BLOCK)
@@ -205,10 +224,30 @@ cdef double** lay_places(FusedLoop loop, Slot* u, double* rows) noexcept nogil:
     return bases
 
 
+cdef void run_kernel(FusedLoop loop, MachineKernel* kernel, double** bases, Slot* u, double* rows, int64_t start,
+                     int64_t first) noexcept nogil:
+    """Instructions on a block: by machine code as far as all cover it, one by one elsewhere."""
+    cdef double* arrays[MOST_ARRAYS]
+    cdef int32_t k
+    cdef int64_t n = (min(start + BLOCK, kernel.high) - start) // AT_ONCE * AT_ONCE
+    if start < max(kernel.low, first) or n < 0:
+        n = 0
+    if n > 0:
+        for k in range(kernel.n_arrays):
+            arrays[k] = address(loop, kernel.arrays[k], bases, start, start)
+        kernel.code(<char**>arrays, rows, <double*>u, n * <int64_t>sizeof(double))
+    if n < BLOCK and start + n < loop.high:
+        for k in range(kernel.first, kernel.end):
+            run_instruction(loop, &loop.code[k], bases, NULL, start, first, start + n)
+
+
 cdef void run_instruction(FusedLoop loop, Instruction* code, double** bases, double* sums, int64_t start,
-                          int64_t first) noexcept nogil:
-    """One instruction, as far as it covers a block; before coordinate `first`, as far as it is read from there."""
-    cdef int64_t low = max(max(start, code.low), first - code.reach)
+                          int64_t first, int64_t begin) noexcept nogil:
+    """One instruction, as far as it covers a block, from `begin` on.
+
+    Before coordinate `first`, as far as it is read from there.
+    """
+    cdef int64_t low = max(max(begin, code.low), first - code.reach)
     cdef int64_t n = min(start + BLOCK, code.high) - low
     if n <= 0:
         return
@@ -264,36 +303,68 @@ cdef int32_t store_together(FusedLoop loop, int32_t first, double** bases, int64
     cdef int64_t tile = start
     cdef int64_t together = TILE
     cdef int32_t i = first
+    cdef int32_t n
     if loop.places[loop.code[first].out].stride <= CLOSE:       # a whole block of them stays in cache
         together = BLOCK
     while tile < start + BLOCK:
         i = first
         while i < loop.n_code and loop.code[i].move == M_STORE:
-            store(loop, &loop.code[i], bases, start, max(tile, begin - loop.code[i].reach), tile + together)
-            i += 1
+            n = side_by_side(loop, i)
+            store(loop, &loop.code[i], n, bases, start, max(tile, begin - loop.code[i].reach), tile + together)
+            i += n
         tile += together
     return i
 
 
-cdef void store(FusedLoop loop, Instruction* code, double** bases, int64_t start, int64_t low,
+cdef int32_t side_by_side(FusedLoop loop, int32_t first) noexcept nogil:
+    """How many stores, from one on, write neighbours at the same coordinates: 1, or as many as are written at once."""
+    cdef Instruction* code = &loop.code[first]
+    cdef RowPlace* out = &loop.places[code.out]
+    cdef RowPlace* other
+    cdef int32_t n = 0
+    while n < MOST_SIDE_BY_SIDE and first + n < loop.n_code and code[n].move == M_STORE:
+        other = &loop.places[code[n].out]
+        if (loop.places[code[n].a].stride != 1 or other.space != out.space or other.start != out.start + n
+                or other.stride != out.stride or code[n].low != code.low or code[n].high != code.high
+                or code[n].reach != code.reach):
+            break
+        n += 1
+    return n if n == MOST_SIDE_BY_SIDE else 4 if n >= 4 else 1
+
+
+cdef void store(FusedLoop loop, Instruction* code, int32_t n_rows, double** bases, int64_t start, int64_t low,
                 int64_t high) noexcept nogil:
-    """Write a row to every so many numbers of an array, from coordinate `low` to `high`."""
+    """Write rows to every so many numbers of an array, from coordinate `low` to `high`."""
     cdef int64_t first = max(low, code.low)
     cdef int64_t n = min(high, code.high) - first
     cdef int64_t step = loop.places[code.a].stride
     cdef int64_t stride = loop.places[code.out].stride
     cdef int64_t i
+    cdef int32_t k
+    cdef double* rows[MOST_SIDE_BY_SIDE]
     if n <= 0:
         return
-    cdef double* a = address(loop, code.a, bases, start, first)
+    for k in range(n_rows):
+        rows[k] = address(loop, code[k].a, bases, start, first)
     cdef double* out = address(loop, code.out, bases, start, first)
-    if step == 1:
+    if n_rows == MOST_SIDE_BY_SIDE:
+        store_rows(rows, MOST_SIDE_BY_SIDE, out, stride, n)
+    elif n_rows == 4:
+        store_rows(rows, 4, out, stride, n)
+    elif step == 1:
+        store_rows(rows, 1, out, stride, n)
+    else:
         for i in range(n):
-            out[0] = a[i]
-            out += stride
-        return
+            out[i * stride] = rows[0][i * step]
+
+
+cdef inline void store_rows(double** rows, int32_t n_rows, double* out, int64_t stride, int64_t n) noexcept nogil:
+    cdef int64_t i
+    cdef int32_t k
     for i in range(n):
-        out[i * stride] = a[i * step]
+        for k in range(n_rows):
+            out[k] = rows[k][i]
+        out += stride
 
 
 cdef void run_ufunc_loop(FusedLoop loop, Instruction* code, double* a, double* b, double* out,

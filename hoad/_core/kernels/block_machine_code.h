@@ -1,0 +1,358 @@
+/* Arithmetic on the rows of a block as machine code: all operations on eight coordinates (four, with AVX2), then on the
+next ones, so that what is between two operations stays in registers of the processor.
+
+The same operations in the same order as by kernels, each rounded by itself. Numbers that no register can keep wait on
+the stack, 64 bytes each, where a block of each would not stay in the first cache. */
+
+#ifndef HOAD_BLOCK_MACHINE_CODE_H
+#define HOAD_BLOCK_MACHINE_CODE_H
+
+#include "executable_memory.h"
+#include "machine_code.h"
+
+#if HAS_MACHINE_CODE
+
+enum { MOST_REGISTERS = 31, BYTES_EACH = 200 };
+enum { ARRAYS = 7, ROWS = 6, WORKSPACE = 2, DONE = 8, POINTER = 9, STACK = 4, NO_INDEX = -1 };  /* rdi, rsi, rdx, r8, r9, rsp */
+enum {
+    LOAD = 0x10, STORE = 0x11, XOR = 0x57, PLUS = 0x58, TIMES = 0x59, MINUS = 0x5c, OVER = 0x5e, COMPARE = 0xc2,
+    BROADCAST = 0x19, BLEND = 0x65, BLEND_BY = 0x4b
+};
+enum { NEVER = 0x7fffffff };
+
+typedef struct {                /* what an operation reads last: a register, or memory */
+    int is_register, r;
+    int base, index, is_one;    /* one number for all lanes */
+    int32_t offset;
+} Last;
+
+typedef struct {
+    uint8_t* at;
+    int is_wide;                /* AVX-512: registers of eight numbers, 32 of them */
+    int registers;              /* but the last, for what is between two operations */
+    int32_t holds[MOST_REGISTERS];
+    const BlockValue* values;
+    int32_t* next;              /* when each value is read again */
+    int32_t* where;             /* the register of each, or -1 */
+    uint8_t* is_saved;
+    int32_t reading[3];         /* what the operation at hand reads, and must not leave */
+    int32_t signs;              /* where the sign of a number lies on the stack */
+} BlockAssembler;
+
+static void byte(BlockAssembler* s, int value) { *s->at++ = (uint8_t)value; }
+
+static void bytes(BlockAssembler* s, const void* code, size_t count)
+{
+    memcpy(s->at, code, count);
+    s->at += count;
+}
+
+static void bytes4(BlockAssembler* s, int32_t value)
+{
+    bytes(s, &value, 4);
+}
+
+static void memory_operand(BlockAssembler* s, int out, const Last* b)
+{
+    int unit = !s->is_wide ? 1 : b->is_one ? 8 : 64;    /* of a short offset */
+    int is_short = b->offset % unit == 0 && b->offset / unit >= -128 && b->offset / unit < 128;
+    int has_index = b->index != NO_INDEX || b->base == STACK;
+    byte(s, (is_short ? 0x40 : 0x80) | (out & 7) << 3 | (has_index ? 4 : b->base & 7));
+    if (has_index)
+        byte(s, (b->index == NO_INDEX ? 4 : b->index & 7) << 3 | (b->base & 7));
+    if (is_short)
+        byte(s, b->offset / unit);
+    else
+        bytes4(s, b->offset);
+}
+
+/* out = a `name` b on packed doubles; `map` is 1, or 2 where the name has a byte more. */
+static void operation(BlockAssembler* s, int map, int name, int out, int a, const Last* b)
+{
+    int low = b->is_register ? b->r : b->base;
+    int high = b->is_register ? b->r >> 1 : b->index == NO_INDEX ? 0 : b->index;        /* its bit 8 is what is asked */
+    int bits = (~out & 8) << 4 | (~high & 8) << 3 | (~low & 8) << 2 | map;
+    if (s->is_wide) {
+        byte(s, 0x62);
+        byte(s, bits | (~out & 16));
+        byte(s, 0x80 | (~a & 15) << 3 | 5);
+        byte(s, 0x40 | (!b->is_register && b->is_one && name != BROADCAST) << 4 | (~a & 16) >> 1);
+    } else {
+        byte(s, 0xc4);
+        byte(s, bits);
+        byte(s, (~a & 15) << 3 | 5);
+    }
+    byte(s, name);
+    if (b->is_register)
+        byte(s, 0xc0 | (out & 7) << 3 | (b->r & 7));
+    else
+        memory_operand(s, out, b);
+}
+
+static Last in_register(int r)
+{
+    Last b = {1, r, 0, NO_INDEX, 0, 0};
+    return b;
+}
+
+static Last in_memory(int base, int index, int32_t offset)
+{
+    Last b = {0, 0, base, index, 0, offset};
+    return b;
+}
+
+static Last in_array(BlockAssembler* s, int32_t k, int is_one)
+{
+    Last b = in_memory(POINTER, is_one ? NO_INDEX : DONE, 0);
+    b.is_one = is_one;
+    byte(s, 0x4c);              /* mov r9, [rdi + 8 k] */
+    byte(s, 0x8b);
+    byte(s, 0x8f);
+    bytes4(s, 8 * k);
+    return b;
+}
+
+/* Where a value lies in memory. */
+static Last place(BlockAssembler* s, int32_t value)
+{
+    const BlockValue* v = &s->values[value];
+    Last b;
+    if (v->home == IN_ARRAY || v->home == IS_ITEM)
+        return in_array(s, v->at, v->home == IS_ITEM);
+    if (v->home == IS_SLOT) {
+        b = in_memory(WORKSPACE, NO_INDEX, 8 * v->at);
+        b.is_one = 1;
+        return b;
+    }
+    if (v->home == IN_ROW || v->row >= 0)
+        return in_memory(ROWS, DONE, 8 * (v->home == IN_ROW ? v->at : v->row));
+    return v->array >= 0 ? in_array(s, v->array, 0) : in_memory(STACK, NO_INDEX, 64 * v->at);
+}
+
+static void on_memory(BlockAssembler* s, int name, int r, const Last* b)
+{
+    operation(s, name == BROADCAST ? 2 : 1, name, r, 0, b);
+}
+
+static void load(BlockAssembler* s, int r, const Last* b) { on_memory(s, b->is_one ? BROADCAST : LOAD, r, b); }
+
+/* A register that may be written to: an empty one, else that of what is read last. */
+static int free_register(BlockAssembler* s)
+{
+    int r, found = -1;
+    Last waiting;
+    int32_t value;
+    for (r = 0; r < s->registers; r++) {
+        value = s->holds[r];
+        if (value < 0)
+            return r;
+        if (value != s->reading[0] && value != s->reading[1] && value != s->reading[2] &&
+            (found < 0 || s->next[value] > s->next[s->holds[found]]))
+            found = r;
+    }
+    value = s->holds[found];
+    if (s->values[value].home == IS_MADE && !s->is_saved[value]) {
+        waiting = place(s, value);
+        on_memory(s, STORE, found, &waiting);
+        s->is_saved[value] = 1;
+    }
+    s->where[value] = -1;
+    return found;
+}
+
+static void hold(BlockAssembler* s, int r, int32_t value)
+{
+    s->holds[r] = value;
+    s->where[value] = r;
+}
+
+/* A value as the last operand: from memory where it is not read again, unless it `must` be in a register. */
+static Last operand(BlockAssembler* s, int32_t value, int must)
+{
+    Last from;
+    int r = s->where[value];
+    if (r < 0) {
+        from = place(s, value);
+        if (!must && (from.is_one ? s->is_wide : s->next[value] == NEVER))
+            return from;
+        r = free_register(s);
+        load(s, r, &from);
+        hold(s, r, value);
+    }
+    return in_register(r);
+}
+
+/* Operand k has been read; its register is free where nothing reads it again. */
+static void finish(BlockAssembler* s, int k)
+{
+    int32_t value = s->reading[k];
+    s->reading[k] = -1;
+    if (value >= 0 && s->next[value] == NEVER && s->where[value] >= 0 && value != s->reading[1] &&
+        value != s->reading[2]) {
+        s->holds[s->where[value]] = -1;
+        s->where[value] = -1;
+    }
+}
+
+static int name_of(int word)
+{
+    return word == ADD ? PLUS : word == MULTIPLY ? TIMES : word == DIVIDE ? OVER : MINUS;
+}
+
+/* The result of an operation is in register r. */
+static void give_result(BlockAssembler* s, int r, int32_t value)
+{
+    const BlockValue* v = &s->values[value];
+    Last to;
+    if (v->row >= 0) {
+        to = in_memory(ROWS, DONE, 8 * v->row);
+        on_memory(s, STORE, r, &to);
+    }
+    if (v->array >= 0) {
+        to = in_array(s, v->array, 0);
+        on_memory(s, STORE, r, &to);
+    }
+    s->is_saved[value] = v->row >= 0 || v->array >= 0;
+    if (s->next[value] != NEVER)
+        hold(s, r, value);
+}
+
+/* out = y != 0 ? x : z, all in registers. */
+static void select_by(BlockAssembler* s, int out, int x, int y, int z)
+{
+    int between = s->registers;
+    Last zero = in_register(between), chosen = in_register(x);
+    operation(s, 1, XOR, between, between, &zero);
+    operation(s, 1, COMPARE, s->is_wide ? 1 : between, y, &zero);       /* into k1, or all bits of a number */
+    byte(s, 4);                                                         /* whether it is another, or nan */
+    operation(s, s->is_wide ? 2 : 3, s->is_wide ? BLEND : BLEND_BY, out, z, &chosen);
+    if (s->is_wide)
+        s->at[-3] |= 1;                                                 /* by k1 */
+    else
+        byte(s, between << 4);
+}
+
+static void negate(BlockAssembler* s, int out, int x)
+{
+    Last signs = in_memory(STACK, NO_INDEX, s->signs);
+    signs.is_one = 1;
+    load(s, s->registers, &signs);
+    signs = in_register(s->registers);
+    operation(s, 1, XOR, out, x, &signs);
+}
+
+static void translate(BlockAssembler* s, const BlockOperation* c, const int32_t* later)
+{
+    int between = s->registers, first = name_of(c->first), is_swapped, out, r, k;
+    int32_t read[3] = {c->a, c->b, c->c};
+    Last a, b = in_register(0), z = in_register(0);
+    for (k = 0; k < 3; k++) {
+        s->reading[k] = read[k];
+        if (read[k] >= 0)
+            s->next[read[k]] = later[k];
+    }
+    is_swapped = (first == PLUS || first == TIMES) && s->where[c->a] < 0 && s->where[c->b] >= 0;
+    a = operand(s, is_swapped ? c->b : c->a, 1);
+    if (c->b >= 0)
+        b = operand(s, is_swapped ? c->a : c->b, c->first == SELECT);
+    if (c->first == SELECT)
+        z = operand(s, c->c, 1);
+    if (c->then != NOTHING)
+        operation(s, 1, first, between, a.r, &b);
+    finish(s, 0);
+    finish(s, 1);
+    if (c->then != NOTHING)
+        z = operand(s, c->c, c->then == SUBTRACT_FROM);
+    finish(s, 2);
+    out = free_register(s);
+    if (c->first == NEGATE) {
+        negate(s, out, a.r);
+    } else if (c->first == SELECT) {
+        select_by(s, out, a.r, b.r, z.r);
+    } else if (c->then == NOTHING) {
+        operation(s, 1, first, out, a.r, &b);
+    } else {
+        r = between;
+        if (c->then == SUBTRACT_FROM) {
+            r = z.r;
+            z = in_register(between);
+        }
+        operation(s, 1, name_of(c->then), out, r, &z);
+    }
+    s->holds[out] = -1;
+    give_result(s, out, c->out);
+}
+
+/* Note when what each operation reads is read again, and each value for the first time. */
+static void find_next(const BlockOperation* code, int32_t n, int32_t n_values, int32_t* next, int32_t* later)
+{
+    int32_t i;
+    int k;
+    for (i = 0; i < n_values; i++)
+        next[i] = NEVER;
+    for (i = n - 1; i >= 0; i--) {
+        int32_t read[3] = {code[i].a, code[i].b, code[i].c};
+        for (k = 0; k < 3; k++)
+            later[3 * i + k] = read[k] >= 0 ? next[read[k]] : NEVER;
+        for (k = 0; k < 3; k++)
+            if (read[k] >= 0)
+                next[read[k]] = i;
+    }
+}
+
+/* Machine code for so many operations, or NULL; its bytes in memory. `waiting`: places on the stack. */
+static BlockCode block_machine_code(const BlockOperation* code, int32_t n, const BlockValue* values, int32_t n_values,
+                                    int32_t waiting, int is_wide, size_t* nbytes)
+{
+    static const char enter[] = "\x55\x48\x89\xe5\x48\x81\xec";         /* push rbp; mov rbp, rsp; sub rsp, */
+    static const char align[] = "\x48\x83\xe4\xc0\x48\xb8\0\0\0\0\0\0\0\x80\x48\x89\x84\x24"; /* and rsp, -64;
+                                                                           mov rax, the sign; mov [rsp + ], rax */
+    static const char leave[] = "\xc5\xf8\x77\x48\x89\xec\x5d\xc3";     /* vzeroupper; mov rsp, rbp; pop rbp; ret */
+    BlockAssembler s;
+    uint8_t *memory, *head;
+    int32_t* tables = (int32_t*)malloc(((size_t)n * 3 + (size_t)n_values * 2) * sizeof(int32_t) + (size_t)n_values);
+    int32_t i;
+    int r;
+    *nbytes = (size_t)n * BYTES_EACH + PAGE;
+    memory = tables ? writable_memory(nbytes) : NULL;
+    if (!memory) {
+        free(tables);
+        return NULL;
+    }
+    s.at = memory;
+    s.is_wide = is_wide;
+    s.registers = is_wide ? 31 : 15;
+    s.values = values;
+    s.signs = 64 * waiting;
+    s.next = tables + 3 * (size_t)n;
+    s.where = s.next + n_values;
+    s.is_saved = (uint8_t*)(s.where + n_values);
+    find_next(code, n, n_values, s.next, tables);
+    for (r = 0; r < s.registers; r++)
+        s.holds[r] = -1;
+    for (i = 0; i < n_values; i++)
+        s.where[i] = -1;
+    memset(s.is_saved, 0, (size_t)n_values);
+    bytes(&s, enter, sizeof enter - 1);
+    bytes4(&s, 64 * waiting + 128);
+    bytes(&s, align, sizeof align - 1);
+    bytes4(&s, s.signs);
+    bytes(&s, "\x4d\x31\xc0", 3);             /* xor r8, r8 */
+    head = s.at;
+    for (i = 0; i < n; i++)
+        translate(&s, &code[i], tables + 3 * (size_t)i);
+    bytes(&s, "\x49\x83\xc0", 3);             /* add r8, */
+    byte(&s, is_wide ? 64 : 32);
+    bytes(&s, "\x49\x39\xc8\x0f\x8c", 5);     /* cmp r8, rcx; jl */
+    bytes4(&s, (int32_t)(head - s.at) - 4);
+    bytes(&s, leave, sizeof leave - 1);
+    free(tables);
+    return (BlockCode)executable_memory(memory, s.at, nbytes);
+}
+
+#else
+
+#define block_machine_code(code, n, values, n_values, waiting, is_wide, nbytes) NULL
+
+#endif
+#endif
