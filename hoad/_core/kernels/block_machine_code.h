@@ -12,12 +12,15 @@ the stack, 64 bytes each, where a block of each would not stay in the first cach
 
 #if HAS_MACHINE_CODE
 
-enum { MOST_REGISTERS = 31, BYTES_EACH = 200 };
+enum { MOST_REGISTERS = 30, BYTES_EACH = 200 };
 enum { ARRAYS = 7, ROWS = 6, WORKSPACE = 2, DONE = 8, POINTER = 9, STACK = 4, NO_INDEX = -1 };  /* rdi, rsi, rdx, r8, r9, rsp */
 enum {
-    LOAD = 0x10, STORE = 0x11, XOR = 0x57, PLUS = 0x58, TIMES = 0x59, MINUS = 0x5c, OVER = 0x5e, COMPARE = 0xc2,
+    LOAD = 0x10, STORE = 0x11, MOVE = 0x28, ROOT = 0x51, AND = 0x54, AND_NOT = 0x55, OR = 0x56, XOR = 0x57, PLUS = 0x58,
+    TIMES = 0x59, MINUS = 0x5c, LEAST = 0x5d, OVER = 0x5e, GREATEST = 0x5f, COMPARE = 0xc2,
     BROADCAST = 0x19, BLEND = 0x65, BLEND_BY = 0x4b
 };
+enum { IS_EQUAL = 0, IS_NAN = 3, IS_OTHER = 4, IS_OTHER_NUMBER = 12, IS_LESS = 17, IS_LESS_EQUAL = 18, IS_GREATER_EQUAL = 29,
+       IS_GREATER = 30 };       /* predicates; IS_OTHER: or nan */
 enum { NEVER = 0x7fffffff };
 
 typedef struct {                /* what an operation reads last: a register, or memory */
@@ -29,14 +32,14 @@ typedef struct {                /* what an operation reads last: a register, or 
 typedef struct {
     uint8_t* at;
     int is_wide;                /* AVX-512: registers of eight numbers, 32 of them */
-    int registers;              /* but the last, for what is between two operations */
+    int registers;              /* but the last two, for what is between operations */
     int32_t holds[MOST_REGISTERS];
     const BlockValue* values;
     int32_t* next;              /* when each value is read again */
     int32_t* where;             /* the register of each, or -1 */
     uint8_t* is_saved;
     int32_t reading[3];         /* what the operation at hand reads, and must not leave */
-    int32_t signs;              /* where the sign of a number lies on the stack */
+    int32_t constants;          /* where the sign of a number lies on the stack, and behind it 1 */
 } BlockAssembler;
 
 static void byte(BlockAssembler* s, int value) { *s->at++ = (uint8_t)value; }
@@ -217,28 +220,115 @@ static void give_result(BlockAssembler* s, int r, int32_t value)
         hold(s, r, value);
 }
 
-/* out = y != 0 ? x : z, all in registers. */
-static void select_by(BlockAssembler* s, int out, int x, int y, int z)
+static void on_registers(BlockAssembler* s, int name, int out, int a, int b)
 {
-    int between = s->registers;
-    Last zero = in_register(between), chosen = in_register(x);
-    operation(s, 1, XOR, between, between, &zero);
-    operation(s, 1, COMPARE, s->is_wide ? 1 : between, y, &zero);       /* into k1, or all bits of a number */
-    byte(s, 4);                                                         /* whether it is another, or nan */
-    operation(s, s->is_wide ? 2 : 3, s->is_wide ? BLEND : BLEND_BY, out, z, &chosen);
-    if (s->is_wide)
-        s->at[-3] |= 1;                                                 /* by k1 */
-    else
-        byte(s, between << 4);
+    Last last = in_register(b);
+    operation(s, 1, name, out, a, &last);
 }
 
-static void negate(BlockAssembler* s, int out, int x)
+static void load_constant(BlockAssembler* s, int r, int k)
 {
-    Last signs = in_memory(STACK, NO_INDEX, s->signs);
-    signs.is_one = 1;
-    load(s, s->registers, &signs);
-    signs = in_register(s->registers);
-    operation(s, 1, XOR, out, x, &signs);
+    Last from = in_memory(STACK, NO_INDEX, s->constants + 8 * k);
+    from.is_one = 1;
+    load(s, r, &from);
+}
+
+static void load_signs(BlockAssembler* s, int r) { load_constant(s, r, 0); }
+static void load_one(BlockAssembler* s, int r) { load_constant(s, r, 1); }
+
+/* Note where a predicate holds: in k1, or as all bits of the first register between. */
+static void compare(BlockAssembler* s, int predicate, int x, int y)
+{
+    on_registers(s, COMPARE, s->is_wide ? 1 : s->registers, x, y);
+    byte(s, predicate);
+}
+
+static void compare_with_zero(BlockAssembler* s, int predicate, int x)
+{
+    int zero = s->registers;
+    on_registers(s, XOR, zero, zero, zero);
+    compare(s, predicate, x, zero);
+}
+
+/* out = x where it holds, else 0. */
+static void keep(BlockAssembler* s, int out, int x)
+{
+    if (s->is_wide) {
+        on_registers(s, MOVE, out, 0, x);
+        s->at[-3] |= 0x81;                      /* by k1, zeros elsewhere */
+    } else {
+        on_registers(s, AND, out, s->registers, x);
+    }
+}
+
+/* out = x where it holds, else z. */
+static void choose(BlockAssembler* s, int out, int x, int z)
+{
+    Last chosen = in_register(x);
+    operation(s, s->is_wide ? 2 : 3, s->is_wide ? BLEND : BLEND_BY, out, z, &chosen);
+    if (s->is_wide)
+        s->at[-3] |= 1;                         /* by k1 */
+    else
+        byte(s, s->registers << 4);
+}
+
+static void on_one(BlockAssembler* s, int word, int out, int x)
+{
+    int between = s->registers, other = between + 1;
+    switch (word) {
+    case TAKE:
+        on_registers(s, MOVE, out, 0, x);
+        break;
+    case ADD_TO_ZERO:
+        on_registers(s, XOR, between, between, between);
+        on_registers(s, PLUS, out, between, x);
+        break;
+    case NEGATE:
+        load_signs(s, between);
+        on_registers(s, XOR, out, between, x);
+        break;
+    case ABSOLUTE:
+        load_signs(s, between);
+        on_registers(s, AND_NOT, out, between, x);
+        break;
+    case SQUARE_ROOT:
+        on_registers(s, ROOT, out, 0, x);
+        break;
+    case RECIPROCAL:
+        load_one(s, between);
+        on_registers(s, OVER, out, between, x);
+        break;
+    default:                                    /* the sign: 1 with that of x, but x - x of zeros and nan */
+        load_signs(s, other);
+        on_registers(s, AND, other, other, x);
+        load_one(s, between);
+        on_registers(s, OR, other, between, other);
+        compare_with_zero(s, IS_OTHER_NUMBER, x);
+        on_registers(s, MINUS, out, x, x);
+        choose(s, out, other, out);
+    }
+}
+
+static void on_two(BlockAssembler* s, int word, int out, int x, int y)
+{
+    static const int predicates[] = {IS_LESS, IS_LESS_EQUAL, IS_GREATER, IS_GREATER_EQUAL, IS_EQUAL, IS_OTHER};
+    int other = s->registers + 1;
+    if (word <= NOT_EQUAL) {
+        compare(s, predicates[word - LESS], x, y);
+        load_one(s, other);
+        keep(s, out, other);
+    } else if (word <= MINIMUM) {               /* the first of equal ones, and nan wherever it is */
+        on_registers(s, word == MAXIMUM ? GREATEST : LEAST, other, y, x);
+        compare(s, IS_NAN, y, y);
+        choose(s, out, y, other);
+    } else if (word == MASK) {
+        compare_with_zero(s, IS_OTHER, x);
+        keep(s, out, y);
+    } else {                                    /* 0 where x is, whatever y is */
+        on_registers(s, word == STRONG_MULTIPLY ? TIMES : OVER, other, x, y);
+        compare_with_zero(s, IS_OTHER, x);
+        keep(s, out, other);
+    }
 }
 
 static void translate(BlockAssembler* s, const BlockOperation* c, const int32_t* later)
@@ -251,10 +341,10 @@ static void translate(BlockAssembler* s, const BlockOperation* c, const int32_t*
         if (read[k] >= 0)
             s->next[read[k]] = later[k];
     }
-    is_swapped = (first == PLUS || first == TIMES) && s->where[c->a] < 0 && s->where[c->b] >= 0;
+    is_swapped = (c->first == ADD || c->first == MULTIPLY) && s->where[c->a] < 0 && s->where[c->b] >= 0;
     a = operand(s, is_swapped ? c->b : c->a, 1);
     if (c->b >= 0)
-        b = operand(s, is_swapped ? c->a : c->b, c->first == SELECT);
+        b = operand(s, is_swapped ? c->a : c->b, c->first > DIVIDE);
     if (c->first == SELECT)
         z = operand(s, c->c, 1);
     if (c->then != NOTHING)
@@ -265,10 +355,13 @@ static void translate(BlockAssembler* s, const BlockOperation* c, const int32_t*
         z = operand(s, c->c, c->then == SUBTRACT_FROM);
     finish(s, 2);
     out = free_register(s);
-    if (c->first == NEGATE) {
-        negate(s, out, a.r);
-    } else if (c->first == SELECT) {
-        select_by(s, out, a.r, b.r, z.r);
+    if (c->first == SELECT) {                   /* a where b is not 0, else c */
+        compare_with_zero(s, IS_OTHER, b.r);
+        choose(s, out, a.r, z.r);
+    } else if (c->first > SIGN) {
+        on_two(s, c->first, out, a.r, b.r);
+    } else if (c->first > DIVIDE) {
+        on_one(s, c->first, out, a.r);
     } else if (c->then == NOTHING) {
         operation(s, 1, first, out, a.r, &b);
     } else {
@@ -305,8 +398,8 @@ static BlockCode block_machine_code(const BlockOperation* code, int32_t n, const
                                     int32_t waiting, int is_wide, size_t* nbytes)
 {
     static const char enter[] = "\x55\x48\x89\xe5\x48\x81\xec";         /* push rbp; mov rbp, rsp; sub rsp, */
-    static const char align[] = "\x48\x83\xe4\xc0\x48\xb8\0\0\0\0\0\0\0\x80\x48\x89\x84\x24"; /* and rsp, -64;
-                                                                           mov rax, the sign; mov [rsp + ], rax */
+    static const char put[] = "\x48\x89\x84\x24";                      /* mov [rsp + ], rax */
+    static const uint64_t constants[] = {0x8000000000000000u, 0x3ff0000000000000u};
     static const char leave[] = "\xc5\xf8\x77\x48\x89\xec\x5d\xc3";     /* vzeroupper; mov rsp, rbp; pop rbp; ret */
     BlockAssembler s;
     uint8_t *memory, *head;
@@ -321,9 +414,9 @@ static BlockCode block_machine_code(const BlockOperation* code, int32_t n, const
     }
     s.at = memory;
     s.is_wide = is_wide;
-    s.registers = is_wide ? 31 : 15;
+    s.registers = is_wide ? 30 : 14;
     s.values = values;
-    s.signs = 64 * waiting;
+    s.constants = 64 * waiting;
     s.next = tables + 3 * (size_t)n;
     s.where = s.next + n_values;
     s.is_saved = (uint8_t*)(s.where + n_values);
@@ -335,8 +428,13 @@ static BlockCode block_machine_code(const BlockOperation* code, int32_t n, const
     memset(s.is_saved, 0, (size_t)n_values);
     bytes(&s, enter, sizeof enter - 1);
     bytes4(&s, 64 * waiting + 128);
-    bytes(&s, align, sizeof align - 1);
-    bytes4(&s, s.signs);
+    bytes(&s, "\x48\x83\xe4\xc0", 4);         /* and rsp, -64 */
+    for (r = 0; r < 2; r++) {
+        bytes(&s, "\x48\xb8", 2);             /* mov rax, */
+        bytes(&s, &constants[r], 8);
+        bytes(&s, put, sizeof put - 1);
+        bytes4(&s, s.constants + 8 * r);
+    }
     bytes(&s, "\x4d\x31\xc0", 3);             /* xor r8, r8 */
     head = s.at;
     for (i = 0; i < n; i++)

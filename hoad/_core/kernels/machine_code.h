@@ -28,8 +28,13 @@ typedef struct {
 
 /* ---- rows of a block */
 
-/* What is done with a and b, and then with that and c. */
-typedef enum { NOTHING, ADD, SUBTRACT, SUBTRACT_FROM, MULTIPLY, DIVIDE, NEGATE, SELECT } BlockWord;
+/* What is done with a, or with a and b, or with all three; and then with that and c, if it is of the first four. */
+typedef enum {
+    NOTHING, ADD, SUBTRACT, SUBTRACT_FROM, MULTIPLY, DIVIDE,
+    TAKE, ADD_TO_ZERO, NEGATE, ABSOLUTE, SQUARE_ROOT, RECIPROCAL, SIGN,
+    LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, EQUAL, NOT_EQUAL, MAXIMUM, MINIMUM, MASK, STRONG_MULTIPLY, STRONG_DIVIDE,
+    SELECT
+} BlockWord;
 
 /* Where a value lies: in a row, in an array of a number for each coordinate, or one for all, in the workspace or an
 array; else it is made here. */

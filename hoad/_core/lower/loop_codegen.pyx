@@ -7,9 +7,13 @@ instruction, and rows are used again once nobody reads them any more.
 cimport cython
 
 from hoad._core.graph.primitive cimport INFO
-from hoad._core.graph.tape cimport OP_ADD, OP_DIVIDE, OP_MULTIPLY, OP_NEGATIVE, OP_SQUARE, OP_SUBTRACT, uint16_t
+from hoad._core.graph.tape cimport (
+    OP_ABSOLUTE, OP_ADD, OP_DIVIDE, OP_EQUAL, OP_GREATER, OP_GREATER_EQUAL, OP_LESS, OP_LESS_EQUAL, OP_MASK, OP_MULTIPLY,
+    OP_NEGATIVE, OP_NOT_EQUAL, OP_SQRT, OP_SQUARE, OP_STRONG_DIVIDE, OP_STRONG_MULTIPLY, OP_SUBTRACT, uint16_t,
+)
 from hoad._core.kernels.vector cimport (
-    FIRST_TIMES, THEN_ADD, THEN_FROM, THEN_LESS, THEN_TIMES, Kernel3, pair_kernel, selection_kernel,
+    FIRST_TIMES, THEN_ADD, THEN_FROM, THEN_LESS, THEN_TIMES, Forms2, Kernel1, Kernel3, arithmetic, pair_kernel,
+    selection_kernel, vector1,
 )
 from hoad._core.lower.fusion cimport (
     IN_ARRAY, IN_SLOT, IN_VECTOR, NONE, OPERATION, STORE, SUM, SUMS_ALONG, ZEROS, Source, VectorOp, first_of, may_join,
@@ -17,7 +21,9 @@ from hoad._core.lower.fusion cimport (
 )
 from hoad._core.lower.rewrite cimport add_preset
 from hoad._core.runtime.machine_kernels cimport (
-    ADD, DIVIDE, MULTIPLY, NEGATE, NOTHING, SELECT, SUBTRACT, SUBTRACT_FROM, machine_kernels,
+    ABSOLUTE, ADD, ADD_TO_ZERO, DIVIDE, EQUAL, GREATER, GREATER_EQUAL, LESS, LESS_EQUAL, MASK, MAXIMUM, MINIMUM, MULTIPLY,
+    NEGATE, NOT_EQUAL, NOTHING, RECIPROCAL, SELECT, SIGN, SQUARE_ROOT, STRONG_DIVIDE, STRONG_MULTIPLY, SUBTRACT,
+    SUBTRACT_FROM, TAKE, machine_kernels,
 )
 from hoad._core.runtime.row_instruction cimport (
     M_BYTES, M_COPY, M_EACH1, M_EACH2, M_EXPAND, M_EXPAND_TRUTHS, M_GATHER, M_GATHERED, M_LOAD, M_LOOP1, M_LOOP2,
@@ -314,7 +320,10 @@ cdef class LoopGenerator:
             a = self.row_of(vector, 0, False) if self.loop.places[a].is_truth else a
             self.release(vector)
             out = self.result(vector)
-            self.add(M_EXPAND if self.loop.places[a].view != NULL else M_COPY, NULL, a, a, out, vector)
+            if self.loop.places[a].view != NULL:
+                self.add(M_EXPAND, NULL, a, a, out, vector)
+            else:
+                self.add(M_COPY, NULL, a, a, out, vector).first = ADD_TO_ZERO
         return 0
 
     cdef int add_selection(self, VectorOp* vector) except -1:
@@ -451,7 +460,8 @@ cdef class LoopGenerator:
         if load in self.rows.loaded:
             return self.loop.add_place(ROW, self.rows.loaded[load], 0, 1)
         out = self.loop.add_place(ROW, self.rows.borrow() if load is None else self.rows.hold(load), 0, 1)
-        self.add(move_of_load(&self.loop.places[at]), NULL, at, at, out, vector)
+        cdef int32_t move = move_of_load(&self.loop.places[at])
+        self.add(move, NULL, at, at, out, vector).first = TAKE if move == M_LOAD else NOTHING
         return out
 
     cdef int32_t base_of(self, Source* source) except -1:
@@ -501,13 +511,34 @@ cdef class RowAllocator:
         return 0
 
 
+cdef const Forms2* MAXIMUM_FORMS = arithmetic("maximum")
+cdef const Forms2* MINIMUM_FORMS = arithmetic("minimum")
+cdef Kernel1 SIGN_KERNEL = vector1("sign")
+cdef Kernel1 RECIPROCAL_KERNEL = vector1("reciprocal")
+
+
 cdef int32_t word_of(uint16_t op) noexcept:
-    """What machine code calls an operation of arithmetic."""
+    """What machine code calls an operation; NOTHING where it has none."""
     if op == OP_ADD: return ADD
     if op == OP_SUBTRACT: return SUBTRACT
     if op == OP_MULTIPLY or op == OP_SQUARE: return MULTIPLY
     if op == OP_DIVIDE: return DIVIDE
-    return NEGATE if op == OP_NEGATIVE else NOTHING
+    if op == OP_NEGATIVE: return NEGATE
+    if op == OP_ABSOLUTE: return ABSOLUTE
+    if op == OP_SQRT: return SQUARE_ROOT
+    if op == OP_LESS: return LESS
+    if op == OP_LESS_EQUAL: return LESS_EQUAL
+    if op == OP_GREATER: return GREATER
+    if op == OP_GREATER_EQUAL: return GREATER_EQUAL
+    if op == OP_EQUAL: return EQUAL
+    if op == OP_NOT_EQUAL: return NOT_EQUAL
+    if op == OP_MASK: return MASK
+    if op == OP_STRONG_MULTIPLY: return STRONG_MULTIPLY
+    if op == OP_STRONG_DIVIDE: return STRONG_DIVIDE
+    if INFO[op].forms != NULL and INFO[op].forms == MAXIMUM_FORMS: return MAXIMUM
+    if INFO[op].forms != NULL and INFO[op].forms == MINIMUM_FORMS: return MINIMUM
+    if INFO[op].v1 != NULL and INFO[op].v1 == SIGN_KERNEL: return SIGN
+    return RECIPROCAL if INFO[op].v1 != NULL and INFO[op].v1 == RECIPROCAL_KERNEL else NOTHING
 
 
 cdef inline bint is_idle(VectorOp* vector) noexcept:

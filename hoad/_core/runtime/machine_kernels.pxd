@@ -6,7 +6,10 @@ from hoad._core.runtime.row_instruction cimport Instruction, RowPlace
 
 cdef extern from "machine_code.h":
     enum:
-        NOTHING, ADD, SUBTRACT, SUBTRACT_FROM, MULTIPLY, DIVIDE, NEGATE, SELECT
+        NOTHING, ADD, SUBTRACT, SUBTRACT_FROM, MULTIPLY, DIVIDE
+        TAKE, ADD_TO_ZERO, NEGATE, ABSOLUTE, SQUARE_ROOT, RECIPROCAL, SIGN
+        LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, EQUAL, NOT_EQUAL, MAXIMUM, MINIMUM, MASK, STRONG_MULTIPLY, STRONG_DIVIDE
+        SELECT
     enum:
         IS_MADE, IN_ROW, IN_ARRAY, IS_SLOT, IS_ITEM
     ctypedef struct BlockValue:

@@ -107,22 +107,27 @@ cdef class KernelBuilder:
     cdef const Instruction* code
     cdef const RowPlace* places
     cdef int32_t n_rows
+    cdef int32_t begin          # of the kernel
     cdef int32_t* in_row        # the value that is in each row, or -1
+    cdef int32_t* written_by    # the last instruction that writes to each, or -1
     cdef char* is_read          # whether each row is read by what follows
     cdef char* is_shared        # whether it is read at other coordinates
     cdef int32_t arrays[MOST_ARRAYS]
     cdef int32_t in_array[MOST_ARRAYS]
+    cdef bint is_written[MOST_ARRAYS]
     cdef int32_t n_arrays
     cdef MachineKernel* kernel
 
     def __cinit__(self, int32_t n_rows):
         self.n_rows = n_rows
         self.in_row = <int32_t*>required(take_zeroed((n_rows + 1) * sizeof(int32_t)))
+        self.written_by = <int32_t*>required(take_zeroed((n_rows + 1) * sizeof(int32_t)))
         self.is_read = <char*>required(take_zeroed(n_rows + 1))
         self.is_shared = <char*>required(take_zeroed(n_rows + 1))
 
     def __dealloc__(self):
         give(self.in_row, (self.n_rows + 1) * sizeof(int32_t))
+        give(self.written_by, (self.n_rows + 1) * sizeof(int32_t))
         give(self.is_read, self.n_rows + 1)
         give(self.is_shared, self.n_rows + 1)
 
@@ -134,11 +139,14 @@ cdef class KernelBuilder:
             for k in (self.code[i].a, self.code[i].b, self.code[i].c):
                 if self.places[k].space == ROW and self.places[k].start != 0:
                     self.is_shared[self.places[k].row] = True
+        for i in range(self.n_rows):
+            self.written_by[i] = -1
         i = operations = 0
         while i < n_code:
-            first = i
+            first = self.begin = i
             self.n_arrays = 0
             while i < n_code and self.may_follow(&self.code[first], &self.code[i]):
+                self.note_written(self.code[i].out, i)
                 i += 1
             if i - first >= FEWEST:
                 self.add_kernel(made, first, i)
@@ -153,10 +161,33 @@ cdef class KernelBuilder:
         if code.first == NOTHING or abs(code.low - first.low) > CLOSE or abs(code.high - first.high) > CLOSE:
             return False
         if (self.may_be_read(code.a) and self.may_be_read(code.b) and self.may_be_read(code.c)
-                and self.places[code.out].stride == 1 and self.may_be_read(code.out)):
+                and self.places[code.out].stride == 1 and self.may_be_read(code.out)
+                and not (self.is_beside(code.a) or self.is_beside(code.b) or self.is_beside(code.c))):
             return True
         self.n_arrays = n_arrays
         return False
+
+    cdef bint is_beside(self, int32_t k) noexcept:
+        """Whether a place is read at other coordinates than the kernel writes it.
+
+        The processor would wait: what it has just written, it can read again at once, but not half of it.
+        """
+        cdef const RowPlace* place = &self.places[k]
+        cdef const RowPlace* other
+        cdef int32_t i
+        if is_row(place):
+            return place.start != 0 and self.written_by[place.row] >= self.begin
+        for i in range(self.n_arrays):
+            other = &self.places[self.arrays[i]]
+            if self.is_written[i] and other.space == place.space and other.start != place.start:
+                return True
+        return False
+
+    cdef void note_written(self, int32_t k, int32_t i) noexcept:
+        if is_row(&self.places[k]):
+            self.written_by[self.places[k].row] = i
+        else:
+            self.is_written[self.array_of(k)] = True
 
     cdef bint may_be_read(self, int32_t k) noexcept:
         """Whether machine code reads or writes a place; its array is noted."""
@@ -177,6 +208,7 @@ cdef class KernelBuilder:
         if self.n_arrays == MOST_ARRAYS:
             return -1
         self.arrays[self.n_arrays] = k
+        self.is_written[self.n_arrays] = False
         self.n_arrays += 1
         return self.n_arrays - 1
 
@@ -185,12 +217,11 @@ cdef class KernelBuilder:
         cdef MachineKernel* kernel = <MachineKernel*>appended(
             <void**>&made.kernels, &made.capacity, &made.n_kernels, sizeof(MachineKernel))
         memset(kernel, 0, sizeof(MachineKernel))
-        kernel.first, kernel.end = first, end
+        kernel.first, kernel.end, kernel.n_operations = first, end, end - first
         kernel.low, kernel.high = self.code[first].low, self.code[first].high
         for i in range(first + 1, end):
             kernel.low, kernel.high = max(kernel.low, self.code[i].low), min(kernel.high, self.code[i].high)
         kernel.operations = <BlockOperation*>required(take_zeroed((end - first) * sizeof(BlockOperation)))
-        kernel.n_operations = end - first
         kernel.values = <BlockValue*>required(take_zeroed(4 * (end - first) * sizeof(BlockValue)))
         kernel.arrays = <int32_t*>required(take_zeroed((self.n_arrays + 1) * sizeof(int32_t)))
         kernel.n_arrays = self.n_arrays
@@ -215,7 +246,7 @@ cdef class KernelBuilder:
             code, operation = &self.code[kernel.first + i], &kernel.operations[i]
             operation.first, operation.then = code.first, code.then
             operation.a = self.value_of(code.a)
-            operation.b = -1 if code.first == NEGATE else self.value_of(code.b)
+            operation.b = -1 if TAKE <= code.first <= SIGN else self.value_of(code.b)
             operation.c = self.value_of(code.c) if code.then != NOTHING or code.first == SELECT else -1
             operation.out = self.result(code.out)
         for k in range(self.n_rows):
