@@ -39,7 +39,6 @@ cdef enum:
     LONGEST_GRAIN = 1 << 30
     TILE = 32                   # coordinates that stores write together
     MOST_SIDE_BY_SIDE = 8       # stores that write neighbours at once
-    CLOSE = 8                   # numbers from one store to the next, up to which a block of them stays in cache
 
 cdef struct Shared:             # a run that threads share
     void* loop
@@ -301,61 +300,58 @@ cdef int32_t store_together(FusedLoop loop, int32_t first, double** bases, int64
     Gives the instruction behind them.
     """
     cdef int64_t tile = start
-    cdef int64_t together = TILE
     cdef int32_t i = first
     cdef int32_t n
-    if loop.places[loop.code[first].out].stride <= CLOSE:       # a whole block of them stays in cache
-        together = BLOCK
     while tile < start + BLOCK:
         i = first
         while i < loop.n_code and loop.code[i].move == M_STORE:
             n = side_by_side(loop, i)
-            store(loop, &loop.code[i], n, bases, start, max(tile, begin - loop.code[i].reach), tile + together)
+            store(loop, &loop.code[i], n, bases, start, max(tile, begin - loop.code[i].reach), tile + TILE)
             i += n
-        tile += together
+        tile += TILE
     return i
 
 
 cdef int32_t side_by_side(FusedLoop loop, int32_t first) noexcept nogil:
-    """How many stores, from one on, write neighbours at the same coordinates: 1, or as many as are written at once."""
+    """How many stores, from one on, write neighbours at the same coordinates."""
     cdef Instruction* code = &loop.code[first]
     cdef RowPlace* out = &loop.places[code.out]
     cdef RowPlace* other
-    cdef int32_t n = 0
+    cdef int32_t n = 1
     while n < MOST_SIDE_BY_SIDE and first + n < loop.n_code and code[n].move == M_STORE:
         other = &loop.places[code[n].out]
-        if (loop.places[code[n].a].stride != 1 or other.space != out.space or other.start != out.start + n
-                or other.stride != out.stride or code[n].low != code.low or code[n].high != code.high
-                or code[n].reach != code.reach):
+        if (other.space != out.space or other.start != out.start + n or other.stride != out.stride
+                or code[n].low != code.low or code[n].high != code.high or code[n].reach != code.reach):
             break
         n += 1
-    return n if n == MOST_SIDE_BY_SIDE else 4 if n >= 4 else 1
+    return n
 
 
 cdef void store(FusedLoop loop, Instruction* code, int32_t n_rows, double** bases, int64_t start, int64_t low,
                 int64_t high) noexcept nogil:
-    """Write rows to every so many numbers of an array, from coordinate `low` to `high`."""
+    """Write rows side by side to every so many numbers of an array, from coordinate `low` to `high`, a tile at most."""
     cdef int64_t first = max(low, code.low)
     cdef int64_t n = min(high, code.high) - first
-    cdef int64_t step = loop.places[code.a].stride
     cdef int64_t stride = loop.places[code.out].stride
-    cdef int64_t i
     cdef int32_t k
     cdef double* rows[MOST_SIDE_BY_SIDE]
+    cdef double numbers[MOST_SIDE_BY_SIDE][TILE]
     if n <= 0:
         return
     for k in range(n_rows):
         rows[k] = address(loop, code[k].a, bases, start, first)
+        if loop.places[code[k].a].stride != 1:
+            load(rows[k], loop.places[code[k].a].stride, numbers[k], n)
+            rows[k] = numbers[k]
     cdef double* out = address(loop, code.out, bases, start, first)
-    if n_rows == MOST_SIDE_BY_SIDE:
-        store_rows(rows, MOST_SIDE_BY_SIDE, out, stride, n)
-    elif n_rows == 4:
-        store_rows(rows, 4, out, stride, n)
-    elif step == 1:
-        store_rows(rows, 1, out, stride, n)
-    else:
-        for i in range(n):
-            out[i * stride] = rows[0][i * step]
+    if n_rows == 8: store_rows(rows, 8, out, stride, n)     # so many that the compiler knows it
+    elif n_rows == 7: store_rows(rows, 7, out, stride, n)
+    elif n_rows == 6: store_rows(rows, 6, out, stride, n)
+    elif n_rows == 5: store_rows(rows, 5, out, stride, n)
+    elif n_rows == 4: store_rows(rows, 4, out, stride, n)
+    elif n_rows == 3: store_rows(rows, 3, out, stride, n)
+    elif n_rows == 2: store_rows(rows, 2, out, stride, n)
+    else: store_rows(rows, 1, out, stride, n)
 
 
 cdef inline void store_rows(double** rows, int32_t n_rows, double* out, int64_t stride, int64_t n) noexcept nogil:
