@@ -31,7 +31,7 @@ def bits(values: Any) -> list[int]:
 def random_program(seed: int, size: int, reach: int) -> Callable[..., Any]:
     """A function of two arrays and a number, each operation on two of the last `reach` values."""
     choices = np.random.default_rng(seed)
-    kinds = choices.integers(0, 11, size)
+    kinds = choices.integers(0, 18, size)
     places = choices.random((size, 2))
 
     def f(x: Any, y: Any, t: Any) -> Any:
@@ -52,6 +52,13 @@ def random_program(seed: int, size: int, reach: int) -> Callable[..., Any]:
                     lambda a=a, b=b: np.where(a > b, a, 2.0 - b),
                     lambda a=a, b=b: np.sqrt(np.abs(a)) * b,
                     lambda a=a, b=b: (a - b) * a + a,
+                    lambda a=a, b=b: np.maximum(a, b) - np.minimum(b, 0.5),
+                    lambda a=a, b=b: np.sign(a) * b,
+                    lambda a=a, b=b: np.reciprocal(a) - np.abs(b),
+                    lambda a=a, b=b: np.where(a == b, b + t, a - t),
+                    lambda a=a, b=b: np.where(a <= b, a, 1.0),
+                    lambda a=a, b=b: (a < b) * b + (a >= 0.25) * 2.0,
+                    lambda a=a, b=b: np.where(a != 0, b, a) * 0.5,
                 )[kind]()
             )
         return values[-1], values[-size // 2], sum(values[-5:])
@@ -84,6 +91,19 @@ def test_special_values() -> None:
     x, y = (np.ravel(v) for v in np.meshgrid(SPECIAL, SPECIAL))
     for t in (0.5, -0.0, np.inf, np.nan):
         require_numpy(random_program(5, 80, 20), x, y, t)
+
+
+@pytest.mark.parametrize("reach", [10, 60])
+def test_the_bits_of_kernels_in_gradients(reach: int) -> None:
+    """Rules have operations that functions have not: strong zeros, masks, sums of contributions."""
+    x, y = (np.ravel(v) for v in np.meshgrid(SPECIAL, SPECIAL))
+    for seed in range(6):
+        f = random_program(seed, 60, reach)
+        program = hoad.gradient(hoad.record(lambda *v, f=f: np.sum(sum(f(*v))), x, y, 0.7))
+        first = bits(program.evaluate(x, y, 0.3))
+        for _ in range(OFTEN):
+            found = program.evaluate(x, y, 0.3)
+        assert bits(found) == first
 
 
 def neighbours(x: Any, y: Any) -> Any:
