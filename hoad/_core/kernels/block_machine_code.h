@@ -1,5 +1,6 @@
 /* Arithmetic on the rows of a block as machine code: all operations on eight coordinates (four, with AVX2), then on the
-next ones, so that what is between two operations stays in registers of the processor.
+next ones, so that what is between two operations stays in registers of the processor. The last ones, if they are fewer,
+are done by the same operations, of which a mask keeps arrays from being read and written beyond their end.
 
 The same operations in the same order as by kernels, each rounded by itself. Numbers that no register can keep wait on
 the stack, 64 bytes each, where a block of each would not stay in the first cache. */
@@ -17,10 +18,11 @@ enum { ARRAYS = 7, ROWS = 6, WORKSPACE = 2, DONE = 8, POINTER = 9, STACK = 4, NO
 enum {
     LOAD = 0x10, STORE = 0x11, MOVE = 0x28, ROOT = 0x51, AND = 0x54, AND_NOT = 0x55, OR = 0x56, XOR = 0x57, PLUS = 0x58,
     TIMES = 0x59, MINUS = 0x5c, LEAST = 0x5d, OVER = 0x5e, GREATEST = 0x5f, COMPARE = 0xc2,
-    BROADCAST = 0x19, BLEND = 0x65, BLEND_BY = 0x4b
+    BROADCAST = 0x19, BLEND = 0x65, BLEND_BY = 0x4b, LOAD_BY = 0x2d, STORE_BY = 0x2f
 };
 enum { IS_EQUAL = 0, IS_NAN = 3, IS_OTHER = 4, IS_OTHER_NUMBER = 12, IS_LESS = 17, IS_LESS_EQUAL = 18, IS_GREATER_EQUAL = 29,
        IS_GREATER = 30 };       /* predicates; IS_OTHER: or nan */
+enum { BY_K1 = 1, BY_K2 = 2, ELSE_ZERO = 0x80 };
 enum { NEVER = 0x7fffffff };
 
 typedef struct {                /* what an operation reads last: a register, or memory */
@@ -32,7 +34,9 @@ typedef struct {                /* what an operation reads last: a register, or 
 typedef struct {
     uint8_t* at;
     int is_wide;                /* AVX-512: registers of eight numbers, 32 of them */
-    int registers;              /* but the last two, for what is between operations */
+    int registers;              /* but those behind, for what is between operations: two, and with AVX2 a mask */
+    int is_last;                /* the last coordinates: arrays are read and written by k2, or that mask */
+    int mask;                   /* of the next operation, with AVX-512 */
     int32_t holds[MOST_REGISTERS];
     const BlockValue* values;
     int32_t* next;              /* when each value is read again */
@@ -79,7 +83,8 @@ static void operation(BlockAssembler* s, int map, int name, int out, int a, cons
         byte(s, 0x62);
         byte(s, bits | (~out & 16));
         byte(s, 0x80 | (~a & 15) << 3 | 5);
-        byte(s, 0x40 | (!b->is_register && b->is_one && name != BROADCAST) << 4 | (~a & 16) >> 1);
+        byte(s, 0x40 | s->mask | (!b->is_register && b->is_one && name != BROADCAST) << 4 | (~a & 16) >> 1);
+        s->mask = 0;
     } else {
         byte(s, 0xc4);
         byte(s, bits);
@@ -132,9 +137,22 @@ static Last place(BlockAssembler* s, int32_t value)
     return v->array >= 0 ? in_array(s, v->array, 0) : in_memory(STACK, NO_INDEX, 64 * v->at);
 }
 
+static int is_masked(const BlockAssembler* s, const Last* b)
+{
+    return s->is_last && !b->is_register && b->base == POINTER && !b->is_one;
+}
+
+/* Load or store a register. */
 static void on_memory(BlockAssembler* s, int name, int r, const Last* b)
 {
-    operation(s, name == BROADCAST ? 2 : 1, name, r, 0, b);
+    if (!is_masked(s, b)) {
+        operation(s, name == BROADCAST ? 2 : 1, name, r, 0, b);
+    } else if (s->is_wide) {
+        s->mask = name == LOAD ? BY_K2 | ELSE_ZERO : BY_K2;
+        operation(s, 1, name, r, 0, b);
+    } else {
+        operation(s, 2, name == LOAD ? LOAD_BY : STORE_BY, r, s->registers + 2, b);
+    }
 }
 
 static void load(BlockAssembler* s, int r, const Last* b) { on_memory(s, b->is_one ? BROADCAST : LOAD, r, b); }
@@ -176,7 +194,7 @@ static Last operand(BlockAssembler* s, int32_t value, int must)
     int r = s->where[value];
     if (r < 0) {
         from = place(s, value);
-        if (!must && (from.is_one ? s->is_wide : s->next[value] == NEVER))
+        if (!must && !is_masked(s, &from) && (from.is_one ? s->is_wide : s->next[value] == NEVER))
             return from;
         r = free_register(s);
         load(s, r, &from);
@@ -254,8 +272,8 @@ static void compare_with_zero(BlockAssembler* s, int predicate, int x)
 static void keep(BlockAssembler* s, int out, int x)
 {
     if (s->is_wide) {
+        s->mask = BY_K1 | ELSE_ZERO;
         on_registers(s, MOVE, out, 0, x);
-        s->at[-3] |= 0x81;                      /* by k1, zeros elsewhere */
     } else {
         on_registers(s, AND, out, s->registers, x);
     }
@@ -265,10 +283,9 @@ static void keep(BlockAssembler* s, int out, int x)
 static void choose(BlockAssembler* s, int out, int x, int z)
 {
     Last chosen = in_register(x);
+    s->mask = s->is_wide ? BY_K1 : 0;
     operation(s, s->is_wide ? 2 : 3, s->is_wide ? BLEND : BLEND_BY, out, z, &chosen);
-    if (s->is_wide)
-        s->at[-3] |= 1;                         /* by k1 */
-    else
+    if (!s->is_wide)
         byte(s, s->registers << 4);
 }
 
@@ -393,20 +410,79 @@ static void find_next(const BlockOperation* code, int32_t n, int32_t n_values, i
     }
 }
 
+/* All operations, nothing in registers yet; `tables` has room for what find_next() notes. */
+static void translate_all(BlockAssembler* s, const BlockOperation* code, int32_t n, int32_t n_values, int32_t* tables)
+{
+    int32_t i;
+    int r;
+    s->next = tables + 3 * (size_t)n;
+    s->where = s->next + n_values;
+    s->is_saved = (uint8_t*)(s->where + n_values);
+    find_next(code, n, n_values, s->next, tables);
+    for (r = 0; r < s->registers; r++)
+        s->holds[r] = -1;
+    for (i = 0; i < n_values; i++)
+        s->where[i] = -1;
+    memset(s->is_saved, 0, (size_t)n_values);
+    for (i = 0; i < n; i++)
+        translate(s, &code[i], tables + 3 * (size_t)i);
+}
+
+static void enter(BlockAssembler* s, int32_t waiting)
+{
+    static const uint64_t all = ~(uint64_t)0;
+    const uint64_t constants[] = {0x8000000000000000u, 0x3ff0000000000000u, all, all, all, all, 0, 0, 0, 0};
+    int k;
+    bytes(s, "\x55\x48\x89\xe5\x48\x81\xec", 7);                /* push rbp; mov rbp, rsp; sub rsp, */
+    bytes4(s, 64 * waiting + 192);
+    bytes(s, "\x48\x83\xe4\xc0", 4);                            /* and rsp, -64 */
+    s->constants = 64 * waiting;
+    for (k = 0; k < 10; k++) {
+        bytes(s, "\x48\xb8", 2);                                /* mov rax, */
+        bytes(s, &constants[k], 8);
+        bytes(s, "\x48\x89\x84\x24", 4);                        /* mov [rsp + ], rax */
+        bytes4(s, s->constants + 8 * k);
+    }
+    bytes(s, "\x4d\x31\xc0\x49\x89\xca\x49\x83\xe2", 9);        /* xor r8, r8; mov r10, rcx; and r10, */
+    byte(s, s->is_wide ? -64 : -32);
+}
+
+/* A jump of 32 bits; where its distance stands. */
+static uint8_t* jump(BlockAssembler* s, const char* code, size_t count)
+{
+    bytes(s, code, count);
+    bytes4(s, 0);
+    return s->at - 4;
+}
+
+static void land(uint8_t* jump_from, const uint8_t* target)
+{
+    int32_t distance = (int32_t)(target - jump_from) - 4;
+    memcpy(jump_from, &distance, 4);
+}
+
+/* The mask of the last coordinates, which are left from byte r8 to byte rcx. */
+static void make_mask(BlockAssembler* s)
+{
+    Last table = in_memory(0, NO_INDEX, s->constants + 16 + 32);
+    bytes(s, "\x4c\x29\xc1", 3);                                /* sub rcx, r8 */
+    if (s->is_wide) {
+        bytes(s, "\x48\xc1\xe9\x03\xb8\x01\0\0\0", 9);          /* shr rcx, 3; mov eax, 1 */
+        bytes(s, "\xd3\xe0\xff\xc8\xc5\xf8\x92\xd0", 8);        /* shl eax, cl; dec eax; kmovw k2, eax */
+    } else {
+        bytes(s, "\x48\x89\xe0\x48\x29\xc8", 6);                /* mov rax, rsp; sub rax, rcx */
+        operation(s, 1, LOAD, s->registers + 2, 0, &table);
+    }
+}
+
 /* Machine code for so many operations, or NULL; its bytes in memory. `waiting`: places on the stack. */
 static BlockCode block_machine_code(const BlockOperation* code, int32_t n, const BlockValue* values, int32_t n_values,
                                     int32_t waiting, int is_wide, size_t* nbytes)
 {
-    static const char enter[] = "\x55\x48\x89\xe5\x48\x81\xec";         /* push rbp; mov rbp, rsp; sub rsp, */
-    static const char put[] = "\x48\x89\x84\x24";                      /* mov [rsp + ], rax */
-    static const uint64_t constants[] = {0x8000000000000000u, 0x3ff0000000000000u};
-    static const char leave[] = "\xc5\xf8\x77\x48\x89\xec\x5d\xc3";     /* vzeroupper; mov rsp, rbp; pop rbp; ret */
     BlockAssembler s;
-    uint8_t *memory, *head;
+    uint8_t *memory, *head, *to_last, *to_end;
     int32_t* tables = (int32_t*)malloc(((size_t)n * 3 + (size_t)n_values * 2) * sizeof(int32_t) + (size_t)n_values);
-    int32_t i;
-    int r;
-    *nbytes = (size_t)n * BYTES_EACH + PAGE;
+    *nbytes = (size_t)n * 2 * BYTES_EACH + PAGE;
     memory = tables ? writable_memory(nbytes) : NULL;
     if (!memory) {
         free(tables);
@@ -414,36 +490,23 @@ static BlockCode block_machine_code(const BlockOperation* code, int32_t n, const
     }
     s.at = memory;
     s.is_wide = is_wide;
-    s.registers = is_wide ? 30 : 14;
+    s.registers = is_wide ? 30 : 13;
     s.values = values;
-    s.constants = 64 * waiting;
-    s.next = tables + 3 * (size_t)n;
-    s.where = s.next + n_values;
-    s.is_saved = (uint8_t*)(s.where + n_values);
-    find_next(code, n, n_values, s.next, tables);
-    for (r = 0; r < s.registers; r++)
-        s.holds[r] = -1;
-    for (i = 0; i < n_values; i++)
-        s.where[i] = -1;
-    memset(s.is_saved, 0, (size_t)n_values);
-    bytes(&s, enter, sizeof enter - 1);
-    bytes4(&s, 64 * waiting + 128);
-    bytes(&s, "\x48\x83\xe4\xc0", 4);         /* and rsp, -64 */
-    for (r = 0; r < 2; r++) {
-        bytes(&s, "\x48\xb8", 2);             /* mov rax, */
-        bytes(&s, &constants[r], 8);
-        bytes(&s, put, sizeof put - 1);
-        bytes4(&s, s.constants + 8 * r);
-    }
-    bytes(&s, "\x4d\x31\xc0", 3);             /* xor r8, r8 */
+    s.mask = s.is_last = 0;
+    enter(&s, waiting);
+    to_last = jump(&s, "\x4d\x85\xd2\x0f\x84", 5);              /* test r10, r10; je */
     head = s.at;
-    for (i = 0; i < n; i++)
-        translate(&s, &code[i], tables + 3 * (size_t)i);
-    bytes(&s, "\x49\x83\xc0", 3);             /* add r8, */
+    translate_all(&s, code, n, n_values, tables);
+    bytes(&s, "\x49\x83\xc0", 3);                               /* add r8, */
     byte(&s, is_wide ? 64 : 32);
-    bytes(&s, "\x49\x39\xc8\x0f\x8c", 5);     /* cmp r8, rcx; jl */
-    bytes4(&s, (int32_t)(head - s.at) - 4);
-    bytes(&s, leave, sizeof leave - 1);
+    land(jump(&s, "\x4d\x39\xd0\x0f\x8c", 5), head);            /* cmp r8, r10; jl */
+    land(to_last, s.at);
+    to_end = jump(&s, "\x49\x39\xc8\x0f\x8d", 5);               /* cmp r8, rcx; jge */
+    make_mask(&s);
+    s.is_last = 1;
+    translate_all(&s, code, n, n_values, tables);
+    land(to_end, s.at);
+    bytes(&s, "\xc5\xf8\x77\x48\x89\xec\x5d\xc3", 8);           /* vzeroupper; mov rsp, rbp; pop rbp; ret */
     free(tables);
     return (BlockCode)executable_memory(memory, s.at, nbytes);
 }

@@ -197,7 +197,7 @@ cdef void run_blocks(FusedLoop loop, Slot* u, double* sums, char* scratch, int64
                 i = kernel.end
                 k += 1
                 continue
-            run_instruction(loop, &loop.code[i], bases, sums, start, begin, start)
+            run_instruction(loop, &loop.code[i], bases, sums, start, begin, start, start + BLOCK)
             i += 1
         for i in range(loop.n_remembered):
             row = rows + loop.remembered[i] * (MARGIN + BLOCK)
@@ -225,29 +225,41 @@ cdef double** lay_places(FusedLoop loop, Slot* u, double* rows) noexcept nogil:
 
 cdef void run_kernel(FusedLoop loop, MachineKernel* kernel, double** bases, Slot* u, double* rows, int64_t start,
                      int64_t first) noexcept nogil:
-    """Instructions on a block: by machine code as far as all cover it, one by one elsewhere."""
+    """Instructions on a block: by machine code where all of them cover it, one by one at the ends."""
     cdef double* arrays[MOST_ARRAYS]
     cdef int32_t k
-    cdef int64_t n = (min(start + BLOCK, kernel.high) - start) // AT_ONCE * AT_ONCE
-    if start < max(kernel.low, first) or n < 0:
-        n = 0
-    if n > 0:
+    cdef int64_t low = max(start, kernel.low)
+    cdef int64_t end = min(start + BLOCK, kernel.high)
+    if start < first or low >= end:
+        low = end = start + BLOCK
+    elif low > start:                           # of rows, machine code writes eight numbers at once
+        end = low + (end - low) // AT_ONCE * AT_ONCE
+    if start < low and kernel.lowest < low:
+        run_instructions(loop, kernel, bases, start, first, start, low)
+    if low < end:
         for k in range(kernel.n_arrays):
-            arrays[k] = address(loop, kernel.arrays[k], bases, start, start)
-        kernel.code(<char**>arrays, rows, <double*>u, n * <int64_t>sizeof(double))
-    if n < BLOCK and start + n < loop.high:
-        for k in range(kernel.first, kernel.end):
-            run_instruction(loop, &loop.code[k], bases, NULL, start, first, start + n)
+            arrays[k] = address(loop, kernel.arrays[k], bases, start, low)
+        kernel.code(<char**>arrays, rows + (low - start), <double*>u, (end - low) * <int64_t>sizeof(double))
+    if end < start + BLOCK and end < kernel.highest:
+        run_instructions(loop, kernel, bases, start, first, end, start + BLOCK)
+
+
+cdef void run_instructions(FusedLoop loop, MachineKernel* kernel, double** bases, int64_t start, int64_t first,
+                           int64_t begin, int64_t end) noexcept nogil:
+    """The instructions of a kernel one by one."""
+    cdef int32_t k
+    for k in range(kernel.first, kernel.end):
+        run_instruction(loop, &loop.code[k], bases, NULL, start, first, begin, end)
 
 
 cdef void run_instruction(FusedLoop loop, Instruction* code, double** bases, double* sums, int64_t start,
-                          int64_t first, int64_t begin) noexcept nogil:
-    """One instruction, as far as it covers a block, from `begin` on.
+                          int64_t first, int64_t begin, int64_t end) noexcept nogil:
+    """One instruction, as far as it covers a block, from `begin` to `end`.
 
     Before coordinate `first`, as far as it is read from there.
     """
     cdef int64_t low = max(max(begin, code.low), first - code.reach)
-    cdef int64_t n = min(start + BLOCK, code.high) - low
+    cdef int64_t n = min(end, code.high) - low
     if n <= 0:
         return
     cdef double* a = address(loop, code.a, bases, start, low)

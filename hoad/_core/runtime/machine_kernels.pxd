@@ -20,11 +20,12 @@ cdef extern from "machine_code.h":
 
 cdef enum:
     MOST_ARRAYS = 64            # of a kernel
-    AT_ONCE = 8                 # coordinates that machine code covers together
+    AT_ONCE = 8                 # coordinates that machine code covers together, or fewer
 
 cdef struct MachineKernel:            # instructions that follow each other and are arithmetic
     int32_t first, end          # of the fused loop
     int64_t low, high           # coordinates that all of them cover
+    int64_t lowest, highest     # and those that any of them does
     BlockOperation* operations
     BlockValue* values
     int32_t* arrays             # their places

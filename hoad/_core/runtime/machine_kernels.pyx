@@ -29,9 +29,9 @@ cdef enum:
     FEWEST = 3                  # instructions of a kernel
     MOST_ROWS = 512             # which may wait on the stack, 64 bytes each
     MOST_INSTRUCTIONS = 1 << 16
-    # To make the code of an instruction takes as long as a few blocks of it; all of them, some more.
-    BLOCKS_EACH = 4
-    BLOCKS_IN_ALL = 400
+    # To make the code of an instruction takes as long as a few runs of it on few numbers; all of them, some more.
+    RUNS_EACH = 16
+    RUNS_IN_ALL = 1500
     NUMBERS_BACK = 32           # values among which one number is looked for
     CLOSE = 64                  # coordinates by which the ends of instructions may differ
 
@@ -152,7 +152,7 @@ cdef class KernelBuilder:
                 self.add_kernel(made, first, i)
                 operations += i - first
             i = max(i, first + 1)
-        made.worth = BLOCKS_EACH + BLOCKS_IN_ALL // max(operations, 1)
+        made.worth = RUNS_EACH + RUNS_IN_ALL // max(operations, 1)
         return 0
 
     cdef bint may_follow(self, const Instruction* first, const Instruction* code) noexcept:
@@ -218,9 +218,11 @@ cdef class KernelBuilder:
             <void**>&made.kernels, &made.capacity, &made.n_kernels, sizeof(MachineKernel))
         memset(kernel, 0, sizeof(MachineKernel))
         kernel.first, kernel.end, kernel.n_operations = first, end, end - first
-        kernel.low, kernel.high = self.code[first].low, self.code[first].high
+        kernel.low = kernel.lowest = self.code[first].low
+        kernel.high = kernel.highest = self.code[first].high
         for i in range(first + 1, end):
             kernel.low, kernel.high = max(kernel.low, self.code[i].low), min(kernel.high, self.code[i].high)
+            kernel.lowest, kernel.highest = min(kernel.lowest, self.code[i].low), max(kernel.highest, self.code[i].high)
         kernel.operations = <BlockOperation*>required(take_zeroed((end - first) * sizeof(BlockOperation)))
         kernel.values = <BlockValue*>required(take_zeroed(4 * (end - first) * sizeof(BlockValue)))
         kernel.arrays = <int32_t*>required(take_zeroed((self.n_arrays + 1) * sizeof(int32_t)))
