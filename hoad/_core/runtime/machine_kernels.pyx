@@ -33,7 +33,7 @@ cdef enum:
     RUNS_EACH = 16
     RUNS_IN_ALL = 1500
     NUMBERS_BACK = 32           # values among which one number is looked for
-    CLOSE = 64                  # coordinates by which the ends of instructions may differ
+    FEW = 64                    # coordinates that an instruction may cover alone
 
 
 @cython.final
@@ -108,6 +108,7 @@ cdef class KernelBuilder:
     cdef const RowPlace* places
     cdef int32_t n_rows
     cdef int32_t begin          # of the kernel
+    cdef int64_t low, high      # coordinates that its instructions cover together
     cdef int32_t* in_row        # the value that is in each row, or -1
     cdef int32_t* written_by    # the last instruction that writes to each, or -1
     cdef char* is_read          # whether each row is read by what follows
@@ -145,7 +146,9 @@ cdef class KernelBuilder:
         while i < n_code:
             first = self.begin = i
             self.n_arrays = 0
-            while i < n_code and self.may_follow(&self.code[first], &self.code[i]):
+            self.low, self.high = self.code[i].low, self.code[i].high
+            while i < n_code and self.may_follow(&self.code[i]):
+                self.low, self.high = max(self.low, self.code[i].low), min(self.high, self.code[i].high)
                 self.note_written(self.code[i].out, i)
                 i += 1
             if i - first >= FEWEST:
@@ -155,10 +158,13 @@ cdef class KernelBuilder:
         made.worth = RUNS_EACH + RUNS_IN_ALL // max(operations, 1)
         return 0
 
-    cdef bint may_follow(self, const Instruction* first, const Instruction* code) noexcept:
-        """Whether an instruction can be of the kernel that begins with `first`."""
+    cdef bint may_follow(self, const Instruction* code) noexcept:
+        """Whether an instruction can be of the kernel: it covers much the same coordinates."""
         cdef int32_t n_arrays = self.n_arrays
-        if code.first == NOTHING or abs(code.low - first.low) > CLOSE or abs(code.high - first.high) > CLOSE:
+        cdef int64_t low = max(self.low, code.low)
+        cdef int64_t high = min(self.high, code.high)
+        cdef int64_t longest = max(self.high - self.low, code.high - code.low)
+        if code.first == NOTHING or high - low < max(longest - FEW, longest // 2 + 1):
             return False
         if (self.may_be_read(code.a) and self.may_be_read(code.b) and self.may_be_read(code.c)
                 and self.places[code.out].stride == 1 and self.may_be_read(code.out)
