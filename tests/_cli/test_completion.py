@@ -7,10 +7,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from quality.project import ROOT
 
 from hoad._cli import main as cli
 from hoad._cli.completion import commands_of
-from quality.project import ROOT
 
 # A command line, and some of the words that complete it.
 LINES = [
