@@ -105,6 +105,9 @@ cdef object cut_off(str what, str advice, Graph graph=None):
     elif assigns():
         what = "assigning a traced value to an item of a plain array (a[...] = x)"
         advice = start_traced()
+    elif adopted and package:   # adopted Python code takes traced values, so that what it calls here is compiled
+        advice = f"Compiled code of {package} takes plain numbers only: give the function that calls it a rule (see "
+        advice += "@hoad.primitive)"
     else:
         found = instead_of(code, line)
         if found is not None and not (found.startswith("Leave float()") and what.endswith("array")):
