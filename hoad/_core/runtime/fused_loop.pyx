@@ -170,13 +170,12 @@ cdef int64_t blocks_of_part(FusedLoop loop) noexcept nogil:
 cdef int64_t scratch_of_part(FusedLoop loop) noexcept nogil:
     """Those of them that each thread needs."""
     cdef int64_t numbers = loop.n_rows * (MARGIN + BLOCK)
-    return loop.n_places * <int64_t>sizeof(double*) + numbers * <int64_t>sizeof(double) + 64
+    return numbers * <int64_t>sizeof(double) + 64
 
 
 cdef void run_blocks(FusedLoop loop, Slot* u, double* sums, char* scratch, int64_t first, int64_t end) noexcept nogil:
     """Do the blocks from `first` to `end`, and before them what they read of those that come before."""
     cdef double* rows = <double*>((<size_t>scratch + 63) & ~<size_t>63)
-    cdef double** bases = lay_places(loop, u, rows)
     cdef double* row
     cdef int64_t begin = loop.low + first * BLOCK
     cdef int64_t stop = min(loop.low + end * BLOCK, loop.high)
@@ -187,17 +186,17 @@ cdef void run_blocks(FusedLoop loop, Slot* u, double* sums, char* scratch, int64
         i = k = 0
         while i < loop.n_code:
             if loop.code[i].move == M_STORE:
-                i = store_together(loop, i, bases, start, begin)
+                i = store_together(loop, i, u, rows, start, begin)
                 continue
             kernel = NULL
             if loop.machine is not None:
                 kernel = loop.machine.at(k, i)
             if kernel != NULL:
-                run_kernel(loop, kernel, bases, u, rows, start, begin)
+                run_kernel(loop, kernel, u, rows, start, begin)
                 i = kernel.end
                 k += 1
                 continue
-            run_instruction(loop, &loop.code[i], bases, sums, start, begin, start, start + BLOCK)
+            run_instruction(loop, &loop.code[i], u, rows, sums, start, begin, start, start + BLOCK)
             i += 1
         for i in range(loop.n_remembered):
             row = rows + loop.remembered[i] * (MARGIN + BLOCK)
@@ -205,25 +204,7 @@ cdef void run_blocks(FusedLoop loop, Slot* u, double* sums, char* scratch, int64
         start += BLOCK
 
 
-cdef double** lay_places(FusedLoop loop, Slot* u, double* rows) noexcept nogil:
-    """Where the places lie."""
-    cdef double** bases = <double**>(rows + loop.n_rows * (MARGIN + BLOCK))
-    cdef int32_t i
-    cdef RowPlace* place
-    for i in range(loop.n_places):
-        place = &loop.places[i]
-        if place.space == ROW:
-            bases[i] = rows + place.row * (MARGIN + BLOCK) + MARGIN + place.start
-        elif place.space == SLOTS:
-            bases[i] = <double*>u + place.start
-        elif place.is_truth:
-            bases[i] = <double*>(<char*>u[place.space].o + place.start)
-        else:
-            bases[i] = <double*>u[place.space].o + place.start
-    return bases
-
-
-cdef void run_kernel(FusedLoop loop, MachineKernel* kernel, double** bases, Slot* u, double* rows, int64_t start,
+cdef void run_kernel(FusedLoop loop, MachineKernel* kernel, Slot* u, double* rows, int64_t start,
                      int64_t first) noexcept nogil:
     """Instructions on a block: by machine code where all of them cover it, one by one at the ends."""
     cdef double* arrays[MOST_ARRAYS]
@@ -235,24 +216,24 @@ cdef void run_kernel(FusedLoop loop, MachineKernel* kernel, double** bases, Slot
     elif low > start:                           # of rows, machine code writes eight numbers at once
         end = low + (end - low) // AT_ONCE * AT_ONCE
     if start < low and kernel.lowest < low:
-        run_instructions(loop, kernel, bases, start, first, start, low)
+        run_instructions(loop, kernel, u, rows, start, first, start, low)
     if low < end:
         for k in range(kernel.n_arrays):
-            arrays[k] = address(loop, kernel.arrays[k], bases, start, low)
+            arrays[k] = address(loop, kernel.arrays[k], u, rows, start, low)
         kernel.code(<char**>arrays, rows + (low - start), <double*>u, (end - low) * <int64_t>sizeof(double))
     if end < start + BLOCK and end < kernel.highest:
-        run_instructions(loop, kernel, bases, start, first, end, start + BLOCK)
+        run_instructions(loop, kernel, u, rows, start, first, end, start + BLOCK)
 
 
-cdef void run_instructions(FusedLoop loop, MachineKernel* kernel, double** bases, int64_t start, int64_t first,
+cdef void run_instructions(FusedLoop loop, MachineKernel* kernel, Slot* u, double* rows, int64_t start, int64_t first,
                            int64_t begin, int64_t end) noexcept nogil:
     """The instructions of a kernel one by one."""
     cdef int32_t k
     for k in range(kernel.first, kernel.end):
-        run_instruction(loop, &loop.code[k], bases, NULL, start, first, begin, end)
+        run_instruction(loop, &loop.code[k], u, rows, NULL, start, first, begin, end)
 
 
-cdef void run_instruction(FusedLoop loop, Instruction* code, double** bases, double* sums, int64_t start,
+cdef void run_instruction(FusedLoop loop, Instruction* code, Slot* u, double* rows, double* sums, int64_t start,
                           int64_t first, int64_t begin, int64_t end) noexcept nogil:
     """One instruction, as far as it covers a block, from `begin` to `end`.
 
@@ -262,40 +243,40 @@ cdef void run_instruction(FusedLoop loop, Instruction* code, double** bases, dou
     cdef int64_t n = min(end, code.high) - low
     if n <= 0:
         return
-    cdef double* a = address(loop, code.a, bases, start, low)
-    cdef double* b = address(loop, code.b, bases, start, low)
-    cdef double* out = address(loop, code.out, bases, start, low)
+    cdef double* a = address(loop, code.a, u, rows, start, low)
+    cdef double* b = address(loop, code.b, u, rows, start, low)
+    cdef double* out = address(loop, code.out, u, rows, start, low)
     if code.move == M_ROWS:
         (<Kernel2>code.function)(a, b, out, n)
     elif code.move == M_PAIR or code.move == M_SELECT:
-        (<Kernel3>code.function)(a, b, address(loop, code.c, bases, start, low), out, n)
+        (<Kernel3>code.function)(a, b, address(loop, code.c, u, rows, start, low), out, n)
     elif code.move == M_ROW:
         (<Kernel1>code.function)(a, out, n)
     elif code.move == M_GATHERED:
-        (<Gathered2>code.function)(bases[code.a], code.k + (low - code.low), bases[code.b],
+        (<Gathered2>code.function)(base(loop, code.a, u), code.k + (low - code.low), base(loop, code.b, u),
                                    code.m + (low - code.low), out, n)
     elif code.move == M_LOAD:
         load(a, loop.places[code.a].stride, out, n)
     elif code.move == M_GATHER:
-        gather(bases[code.a], code.k + (low - code.low), out, n)
+        gather(base(loop, code.a, u), code.k + (low - code.low), out, n)
     elif code.move == M_COPY:
         copy(a, loop.places[code.a].stride, out, n)
     elif code.move == M_LOOP1 or code.move == M_LOOP2:
         run_ufunc_loop(loop, code, a, b, out, n)
     elif code.move == M_EXPAND:
-        expand(<const double*>bases[code.a], loop.places[code.a].view, low - code.low, out, n)
+        expand(<const double*>base(loop, code.a, u), loop.places[code.a].view, low - code.low, out, n)
     elif code.move == M_SUMS:
         if code.behind == 1:
-            add_rows(a, low - code.low, n, code.along, bases[code.out])
+            add_rows(a, low - code.low, n, code.along, base(loop, code.out, u))
         else:
-            add_sums(a, low - code.low, n, code.along, code.behind, bases[code.out], <Kernel2>code.function)
+            add_sums(a, low - code.low, n, code.along, code.behind, base(loop, code.out, u), <Kernel2>code.function)
     elif code.move == M_TRUTHS:
-        load_truths(<const char*>bases[code.a] + low * loop.places[code.a].stride, loop.places[code.a].stride,
+        load_truths(<const char*>base(loop, code.a, u) + low * loop.places[code.a].stride, loop.places[code.a].stride,
                     out, n)
     elif code.move == M_EXPAND_TRUTHS:
-        expand(<const char*>bases[code.a], loop.places[code.a].view, low - code.low, out, n)
+        expand(<const char*>base(loop, code.a, u), loop.places[code.a].view, low - code.low, out, n)
     elif code.move == M_BYTES:
-        store_truths(a, <char*>bases[code.out] + low, n)
+        store_truths(a, <char*>base(loop, code.out, u) + low, n)
     elif code.move == M_ZERO:
         memset(out, 0, n * sizeof(double))
     elif code.move == M_SUM:
@@ -306,7 +287,8 @@ cdef void run_instruction(FusedLoop loop, Instruction* code, double** bases, dou
         each2(<Scalar2>code.function, a, b, out, n)
 
 
-cdef int32_t store_together(FusedLoop loop, int32_t first, double** bases, int64_t start, int64_t begin) noexcept nogil:
+cdef int32_t store_together(FusedLoop loop, int32_t first, Slot* u, double* rows, int64_t start,
+                            int64_t begin) noexcept nogil:
     """The stores from instruction `first` on, few coordinates at a time, lest lines of the cache come and go.
 
     Gives the instruction behind them.
@@ -318,7 +300,7 @@ cdef int32_t store_together(FusedLoop loop, int32_t first, double** bases, int64
         i = first
         while i < loop.n_code and loop.code[i].move == M_STORE:
             n = side_by_side(loop, i)
-            store(loop, &loop.code[i], n, bases, start, max(tile, begin - loop.code[i].reach), tile + TILE)
+            store(loop, &loop.code[i], n, u, rows, start, max(tile, begin - loop.code[i].reach), tile + TILE)
             i += n
         tile += TILE
     return i
@@ -339,8 +321,8 @@ cdef int32_t side_by_side(FusedLoop loop, int32_t first) noexcept nogil:
     return n
 
 
-cdef void store(FusedLoop loop, Instruction* code, int32_t n_rows, double** bases, int64_t start, int64_t low,
-                int64_t high) noexcept nogil:
+cdef void store(FusedLoop loop, Instruction* code, int32_t n_rows, Slot* u, double* of_block, int64_t start,
+                int64_t low, int64_t high) noexcept nogil:
     """Write rows side by side to every so many numbers of an array, from coordinate `low` to `high`, a tile at most."""
     cdef int64_t first = max(low, code.low)
     cdef int64_t n = min(high, code.high) - first
@@ -351,11 +333,11 @@ cdef void store(FusedLoop loop, Instruction* code, int32_t n_rows, double** base
     if n <= 0:
         return
     for k in range(n_rows):
-        rows[k] = address(loop, code[k].a, bases, start, first)
+        rows[k] = address(loop, code[k].a, u, of_block, start, first)
         if loop.places[code[k].a].stride != 1:
             load(rows[k], loop.places[code[k].a].stride, numbers[k], n)
             rows[k] = numbers[k]
-    cdef double* out = address(loop, code.out, bases, start, first)
+    cdef double* out = address(loop, code.out, u, of_block, start, first)
     if n_rows == 8: store_rows(rows, 8, out, stride, n)     # so many that the compiler knows it
     elif n_rows == 7: store_rows(rows, 7, out, stride, n)
     elif n_rows == 6: store_rows(rows, 6, out, stride, n)
@@ -389,11 +371,23 @@ cdef void run_ufunc_loop(FusedLoop loop, Instruction* code, double* a, double* b
     (<Loop>code.function)(args, &count, steps, code.data)
 
 
-cdef double* address(FusedLoop loop, int32_t place, double** bases, int64_t start, int64_t low) noexcept nogil:
-    """Where the number of a place at coordinate `low` lies."""
-    if loop.places[place].space == ROW:
-        return bases[place] + (low - start)
-    return bases[place] + low * loop.places[place].stride
+cdef inline double* base(FusedLoop loop, int32_t k, Slot* u) noexcept nogil:
+    """Where the number at coordinate 0 lies, of a place that is not a row."""
+    cdef RowPlace* place = &loop.places[k]
+    if place.space == SLOTS:
+        return <double*>u + place.start
+    if place.is_truth:
+        return <double*>(<char*>u[place.space].o + place.start)
+    return <double*>u[place.space].o + place.start
+
+
+cdef inline double* address(FusedLoop loop, int32_t k, Slot* u, double* rows, int64_t start,
+                            int64_t low) noexcept nogil:
+    """Where the number of a place at coordinate `low` lies, in a block that begins at `start`."""
+    cdef RowPlace* place = &loop.places[k]
+    if place.space == ROW:
+        return rows + place.row * (MARGIN + BLOCK) + MARGIN + place.start + (low - start)
+    return base(loop, k, u) + low * place.stride
 
 
 cdef void run_part(void* data, int64_t part, char* scratch) noexcept nogil:
