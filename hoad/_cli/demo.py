@@ -24,6 +24,11 @@ def run(options: argparse.Namespace, out: TextIO, err: TextIO) -> int:
 
     from hoad._demo import example, nist, page, report, study
 
+    try:
+        with open(options.html, "a"):  # before the fits, which take seconds
+            pass
+    except OSError as error:
+        raise UsageError(f"no page was written: {error}") from error
     if hasattr(out, "reconfigure"):
         out.reconfigure(errors="replace")  # in a terminal that has no ² and ᵀ
     width = min(shutil.get_terminal_size((WIDEST, 24)).columns, WIDEST)
@@ -34,10 +39,7 @@ def run(options: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         for name in bar.track(nist.names(), description="fits"):
             compared = options.all or name == example.data.name
             studies.append(study.study(name, tuple(report.KINDS) if compared else ()))
-    try:
-        page.save(studies, options.html)
-    except OSError as error:
-        raise UsageError(f"no page was written: {error}") from error
+    page.save(studies, options.html)
     if options.all:
         console.print(report.OPENING, *map(report.panel, studies), f"All sets: {report.findings(studies)}", sep="\n\n")
     else:

@@ -98,6 +98,8 @@ def check(case: Elementwise, xs: Arrays, orders: tuple[int, ...] = (1, 2, 3)) ->
     for order in orders:
         want, size = contraction(case, xs, weights, scaled[:order])
         for word in words(order):
+            if word == "r":  # these are the gradients
+                continue
             got = along(lambda *args: np.sum(weights * f(*args)), word, scaled[:order])(*active)
             assert abs(got - want) <= 1e-13 * size + 1e-300, f"{case.name} at {[x.shape for x in xs]} by {word}"
 
@@ -156,13 +158,23 @@ def test_empty_arrays(case: Elementwise) -> None:
 # ---- float32 --------------------------------------------------------------------------------------------------------
 
 SINGLE = 2e-6
+FIRST = 40  # points, before all are tried
 
 
 def single_precision_points(case: Elementwise) -> Arrays:
-    """Points at which everything up to order 3 is well inside the range of float32."""
+    """Six points at which everything up to order 3 is well inside the range of float32."""
     xs = case.sample(rng_of(case), 100 if case.few else 2000)
     with np.errstate(over="ignore"):
         xs = tuple(x.astype(np.float32).astype(float) if x.dtype.kind == "f" else x for x in xs)
+    found = np.flatnonzero(is_moderate(case, tuple(x[:FIRST] for x in xs)))  # most often enough
+    if len(found) < 6:
+        found = np.flatnonzero(is_moderate(case, xs))
+    assert len(found) >= 6
+    return tuple(x[found[:6]] for x in xs)
+
+
+def is_moderate(case: Elementwise, xs: Arrays) -> np.ndarray:
+    """At which points everything up to order 3 is well inside the range of float32."""
     fits = np.ones(len(xs[0]), dtype=bool)
     for x in xs:
         fits &= (abs(x) < 1e4) & ((abs(x) > 1e-4) | (x == 0))
@@ -174,8 +186,7 @@ def single_precision_points(case: Elementwise) -> Arrays:
                 with np.errstate(all="ignore"):
                     size = abs(partial_at(case, by, xs))
                 fits &= (size < 1e12) & ((size > 1e-12) | (size == 0))
-    assert fits.sum() >= 6
-    return tuple(x[fits][:6] for x in xs)
+    return fits
 
 
 @pytest.mark.parametrize("case", [case for case in ELEMENTWISE if case.single], ids=lambda case: case.name)

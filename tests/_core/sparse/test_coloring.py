@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from _sparse.patterns import csr, is_acyclic, is_distance_2, is_star
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
@@ -26,30 +26,6 @@ symmetric = sides.flatmap(lambda n: arrays(np.bool_, (n, n))).map(lambda a: a | 
 def common(a: Pattern) -> Pattern:
     """Which columns have a row in common."""
     return (a.T.astype(int) @ a.astype(int)) > 0
-
-
-@pytest.mark.parametrize("order", ORDERS)
-@given(a=patterns)
-def test_columns_of_a_row_differ(order: str, a: Pattern) -> None:
-    indptr, indices, indptr_t, indices_t = csr(a)
-    turn = order_vertices(order, indptr_t, indices_t, indptr, indices)
-    colors = color_distance_2(indptr_t, indices_t, indptr, indices, turn)
-    assert is_distance_2(a, colors)
-    assert (colors[~a.any(axis=0)] == -1).all()
-
-
-@pytest.mark.parametrize("order", ORDERS)
-@given(a=symmetric)
-def test_stars(order: str, a: Pattern) -> None:
-    indptr, indices = csr(a)[:2]
-    assert is_star(a, color_star(indptr, indices, order_vertices(order, indptr, indices)))
-
-
-@pytest.mark.parametrize("order", ORDERS)
-@given(a=symmetric)
-def test_trees(order: str, a: Pattern) -> None:
-    indptr, indices = csr(a)[:2]
-    assert is_acyclic(a, color_acyclic(indptr, indices, order_vertices(order, indptr, indices)))
 
 
 @given(a=symmetric, seed=st.integers(0, 99))
@@ -122,17 +98,27 @@ def is_in_order(graph: Pattern, order: str, turn: Any) -> bool:
     return sorted(turn) == list(range(len(graph)))
 
 
-@pytest.mark.parametrize("order", ORDERS)
 @given(a=symmetric)
-def test_orders_of_a_graph(order: str, a: Pattern) -> None:
-    assert is_in_order(a, order, order_vertices(order, *csr(a)[:2]))
+@settings(max_examples=200)
+def test_stars_and_trees(a: Pattern) -> None:
+    indptr, indices = csr(a)[:2]
+    for order in ORDERS:
+        turn = order_vertices(order, indptr, indices)
+        assert is_in_order(a, order, turn), order
+        assert is_star(a, color_star(indptr, indices, turn)), order
+        assert is_acyclic(a, color_acyclic(indptr, indices, turn)), order
 
 
-@pytest.mark.parametrize("order", ORDERS)
 @given(a=patterns)
-def test_orders_of_columns(order: str, a: Pattern) -> None:
+@settings(max_examples=200)
+def test_columns_of_a_row_differ(a: Pattern) -> None:
     indptr, indices, indptr_t, indices_t = csr(a)
-    assert is_in_order(common(a), order, order_vertices(order, indptr_t, indices_t, indptr, indices))
+    for order in ORDERS:
+        turn = order_vertices(order, indptr_t, indices_t, indptr, indices)
+        assert is_in_order(common(a), order, turn), order
+        colors = color_distance_2(indptr_t, indices_t, indptr, indices, turn)
+        assert is_distance_2(a, colors), order
+        assert (colors[~a.any(axis=0)] == -1).all(), order
 
 
 def test_other_types_are_refused() -> None:
