@@ -7,11 +7,22 @@ import importlib.util
 import os
 import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, TextIO
 
 from hoad._cli.target import UsageError
 
 WIDEST = 100  # columns
+
+
+@contextmanager
+def page_or_refusal() -> Iterator[None]:
+    """Say that a page cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(f"no page was written: {error}") from error
 
 
 def run(options: argparse.Namespace, out: TextIO, err: TextIO) -> int:
@@ -24,11 +35,8 @@ def run(options: argparse.Namespace, out: TextIO, err: TextIO) -> int:
 
     from hoad._demo import example, nist, page, report, study
 
-    try:
-        with open(options.html, "a"):  # before the fits, which take seconds
-            pass
-    except OSError as error:
-        raise UsageError(f"no page was written: {error}") from error
+    with page_or_refusal(), open(options.html, "a"):  # before the fits, which take seconds
+        pass
     if hasattr(out, "reconfigure"):
         out.reconfigure(errors="replace")  # in a terminal that has no ² and ᵀ
     width = min(shutil.get_terminal_size((WIDEST, 24)).columns, WIDEST)
@@ -39,7 +47,8 @@ def run(options: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         for name in bar.track(nist.names(), description="fits"):
             compared = options.all or name == example.data.name
             studies.append(study.study(name, tuple(report.KINDS) if compared else ()))
-    page.save(studies, options.html)
+    with page_or_refusal():
+        page.save(studies, options.html)
     if options.all:
         console.print(report.OPENING, *map(report.panel, studies), f"All sets: {report.findings(studies)}", sep="\n\n")
     else:
