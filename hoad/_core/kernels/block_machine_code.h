@@ -1,6 +1,6 @@
 /* Arithmetic on the rows of a block as machine code: all operations on eight coordinates (four, with AVX2), then on the
 next ones, so that what is between two operations stays in registers of the processor. The last ones, if they are fewer,
-are done by the same operations, of which a mask keeps arrays from being read and written beyond their end.
+are done by the same operations, under a mask: beyond the end no array is read, and neither arrays nor rows are written.
 
 The same operations in the same order as by kernels, each rounded by itself. Numbers that no register can keep wait on
 the stack, 64 bytes each, where a block of each would not stay in the first cache. */
@@ -35,7 +35,7 @@ typedef struct {
     uint8_t* at;
     int is_wide;                /* AVX-512: registers of eight numbers, 32 of them */
     int registers;              /* but those behind, for what is between operations: two, and with AVX2 a mask */
-    int is_last;                /* the last coordinates: arrays are read and written by k2, or that mask */
+    int is_last;                /* the last coordinates, which k2 or that mask holds */
     int mask;                   /* of the next operation, with AVX-512 */
     int32_t holds[MOST_REGISTERS];
     const BlockValue* values;
@@ -137,15 +137,16 @@ static Last place(BlockAssembler* s, int32_t value)
     return v->array >= 0 ? in_array(s, v->array, 0) : in_memory(STACK, NO_INDEX, 64 * v->at);
 }
 
-static int is_masked(const BlockAssembler* s, const Last* b)
+/* Rows have room behind the last coordinate, but what stands there may be read. */
+static int is_masked(const BlockAssembler* s, const Last* b, int is_written)
 {
-    return s->is_last && !b->is_register && b->base == POINTER && !b->is_one;
+    return s->is_last && !b->is_register && !b->is_one && (b->base == POINTER || (is_written && b->base == ROWS));
 }
 
 /* Load or store a register. */
 static void on_memory(BlockAssembler* s, int name, int r, const Last* b)
 {
-    if (!is_masked(s, b)) {
+    if (!is_masked(s, b, name == STORE)) {
         operation(s, name == BROADCAST ? 2 : 1, name, r, 0, b);
     } else if (s->is_wide) {
         s->mask = name == LOAD ? BY_K2 | ELSE_ZERO : BY_K2;
@@ -194,7 +195,7 @@ static Last operand(BlockAssembler* s, int32_t value, int must)
     int r = s->where[value];
     if (r < 0) {
         from = place(s, value);
-        if (!must && !is_masked(s, &from) && (from.is_one ? s->is_wide : s->next[value] == NEVER))
+        if (!must && !is_masked(s, &from, 0) && (from.is_one ? s->is_wide : s->next[value] == NEVER))
             return from;
         r = free_register(s);
         load(s, r, &from);

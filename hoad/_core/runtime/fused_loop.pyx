@@ -24,7 +24,7 @@ from hoad._core.graph.primitive cimport Scalar1, Scalar2
 from hoad._core.base.threads cimport share
 from hoad._core.kernels.vector cimport Gathered2, Kernel1, Kernel2, Kernel3
 from hoad._core.runtime.access_pattern cimport AccessPattern
-from hoad._core.runtime.machine_kernels cimport AT_ONCE, MOST_ARRAYS, NOTHING, MachineKernel
+from hoad._core.runtime.machine_kernels cimport MOST_ARRAYS, NOTHING, MachineKernel
 from hoad._core.runtime.row_instruction cimport (
     BLOCK, BLOCKS_A_PART, M_BYTES, M_COPY, M_EACH1, M_EXPAND, M_EXPAND_TRUTHS, M_GATHER, M_GATHERED, M_LOAD, M_LOOP1,
     M_LOOP2, M_PAIR, M_ROW, M_ROWS, M_SELECT, M_STORE, M_SUM, M_SUMS, M_TRUTHS, M_ZERO, MARGIN, ROW, SLOTS,
@@ -213,8 +213,6 @@ cdef void run_kernel(FusedLoop loop, MachineKernel* kernel, Slot* u, double* row
     cdef int64_t end = min(start + BLOCK, kernel.high)
     if start < first or low >= end:
         low = end = start + BLOCK
-    elif low > start:                           # of rows, machine code writes eight numbers at once
-        end = low + (end - low) // AT_ONCE * AT_ONCE
     if start < low and kernel.lowest < low:
         run_instructions(loop, kernel, u, rows, start, first, start, low)
     if low < end:

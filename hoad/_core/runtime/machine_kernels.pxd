@@ -20,7 +20,6 @@ cdef extern from "machine_code.h":
 
 cdef enum:
     MOST_ARRAYS = 64            # of a kernel
-    AT_ONCE = 8                 # coordinates that machine code covers together, or fewer
 
 cdef struct MachineKernel:            # instructions that follow each other and are arithmetic
     int32_t first, end          # of the fused loop
