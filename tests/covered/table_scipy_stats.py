@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.stats as st
-from covered.scipy_calls import Call, of
+from covered.scipy_calls import NEWLY_C, NEWLY_D, Call, of
 from covered.scipy_distributions import Distribution
 
 X = np.array([0.6, 1.7, 0.9, 2.4, 1.1, 3.1, 0.35, 1.45])
@@ -46,7 +46,7 @@ FUNCTIONS: list[Call] = [
     *of("stats.normaltest", {"a": X}, D="a"),
     *of("stats.skewtest", {"a": X}, D="a"),
     *of("stats.kurtosistest", {"a": X}, D="a"),
-    *of("stats.shapiro", {"a": X}, N="a"),
+    *of("stats.shapiro", {"a": X}, **{NEWLY_D: "a"}),
     *of("stats.bayes_mvs", {"a": X}, D="a"),
     *of("stats.sigmaclip", {"a": X}, D="a"),
     *of("stats.cumfreq", {"a": X}, D="a"),
@@ -61,6 +61,7 @@ FUNCTIONS: list[Call] = [
     *of("stats.moment", {"a": X}, call=lambda f, a: f(a, 3), D="a"),
     *of("stats.lmoment", {"sample": X}, D="sample"),
     *of("stats.expectile", {"a": X, "alpha": 0.3}, D="a alpha"),
+    *of("stats.estimated_cdf", {"x": X, "y": 1.3}, D="x y"),
     *of("stats.pmean", {"a": X}, call=lambda f, a: f(a, 2.5), D="a"),
     *of("stats.trim_mean", {"a": X}, call=lambda f, a: f(a, 0.2), D="a"),
     *of("stats.trimboth", {"a": X}, call=lambda f, a: f(a, 0.2), D="a"),
@@ -108,11 +109,11 @@ FUNCTIONS: list[Call] = [
     *of("stats.somersd", {"x": X, "y": Y}, call=lambda f, x, y: f(x, y).statistic, C="x y"),
     *of("stats.kendalltau", {"x": X, "y": Y}, call=lambda f, x, y: f(x, y).statistic, C="x y"),
     *of("stats.pointbiserialr", {"x": X, "y": Y}, call=lambda f, x, y: f(x, y).statistic, D="x y"),
-    *of("stats.chatterjeexi", {"x": X, "y": Y}, call=lambda f, x, y: f(x, y).statistic, N="x y"),
+    *of("stats.chatterjeexi", {"x": X, "y": Y}, call=lambda f, x, y: f(x, y).statistic, **{NEWLY_C: "x y"}),
     *of("stats.spearmanrho", {"x": X, "y": Y}, call=lambda f, x, y: f(x, y).statistic, C="x y"),
     *of("stats.linregress", {"x": X, "y": Y}, call=lambda f, x, y: f(x, y).slope, D="x y"),
     *of("stats.theilslopes", {"x": X, "y": Y}, call=lambda f, x, y: f(x, y).slope, D="x y"),
-    *of("stats.siegelslopes", {"x": X, "y": Y}, call=lambda f, x, y: f(x, y).slope, N="x y"),
+    *of("stats.siegelslopes", {"x": X, "y": Y}, call=lambda f, x, y: f(x, y).slope, **{NEWLY_D: "x y"}),
     *of("stats.energy_distance", {"u_values": X, "v_values": Y}, D="u_values v_values"),
     *of("stats.wasserstein_distance", {"u_values": X, "v_values": Y}, D="u_values v_values"),
     *of(
@@ -314,12 +315,12 @@ DISTRIBUTIONS = [
     Distribution("anglit", (), {"C": {"mean": "scale", "var std entropy": "loc"}}),
     Distribution("arcsine", (), {"C": {"var std entropy": "loc"}}),
     Distribution("argus", (1.0,), {"C": {"var std entropy": "loc"}}),
-    Distribution("bernoulli", (0.3,), {"N": {"ppf isf": "q p", "median": "p"}}),
+    Distribution("bernoulli", (0.3,), {"C": {"ppf isf": "q p", "median": "p"}}),
     Distribution("beta", (2.31, 0.6269), {"C": {"var std entropy": "loc"}}),
     Distribution("betabinom", (5, 2.3, 0.63), {"C": {"ppf isf": "q a b", "median": "a b"}}),
     Distribution("betanbinom", (5, 9.3, 1), {"N": {"ppf isf": "q"}, "C": {"ppf isf median": "a"}}),
     Distribution("betaprime", (5.0, 6.0), {"C": {"var std entropy": "loc"}}),
-    Distribution("binom", (5, 0.4), {"N": {"ppf isf": "q p", "median": "p"}, "C": {"pmf logpmf": "p"}}),
+    Distribution("binom", (5, 0.4), {"C": {"ppf isf": "q p", "median": "p", "pmf logpmf": "p"}}),
     Distribution("boltzmann", (1.4, 19), {"C": {"ppf isf": "q lambda_", "median": "lambda_"}}),
     Distribution("bradford", (0.2989,), {"C": {"var std entropy": "loc"}}),
     Distribution("burr", (10.5, 4.3), {"C": {"var std": "loc"}, "-": {"entropy": "c d loc scale"}}),
@@ -531,7 +532,7 @@ DISTRIBUTIONS = [
     Distribution("mielke", (10.4, 4.6), {"C": {"var std entropy": "loc"}}),
     Distribution("moyal", (), {"C": {"var std entropy": "loc"}}),
     Distribution("nakagami", (4.967,), {"C": {"var std entropy": "loc"}}),
-    Distribution("nbinom", (0.4, 0.4), {"N": {"ppf isf": "q n p", "median entropy": "n p"}}),
+    Distribution("nbinom", (0.4, 0.4), {"N": {"entropy": "n p"}, "C": {"ppf isf": "q n p", "median": "n p"}}),
     Distribution(
         "ncf",
         (27.0, 27.0, 0.4158),
