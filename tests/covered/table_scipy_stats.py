@@ -356,13 +356,11 @@ DISTRIBUTIONS = [
     Distribution("erlang", (10.0,), {"C": {"var std entropy": "loc"}}),
     Distribution("expon", (), {"C": {"var std entropy": "loc"}}),
     Distribution("exponnorm", (1.5,), {"C": {"var std entropy": "loc"}, "-": {"entropy": "K"}}),
-    Distribution(
-        "exponpow", (2.697,), {"N": {"mean var std": "loc scale"}, "C": {"entropy": "loc"}, "-": {"entropy": "b"}}
-    ),
+    Distribution("exponpow", (2.697,), {"C": {"var std entropy": "loc"}, "-": {"entropy": "b"}}),
     Distribution(
         "exponweib",
         (2.892, 1.951),
-        {"N": {"mean var std": "loc scale"}, "C": {"entropy": "loc"}, "-": {"var std": "c", "entropy": "a c"}},
+        {"C": {"var std entropy": "loc"}, "-": {"var std": "c", "entropy": "a c"}},
     ),
     Distribution("f", (29.0, 18.0), {"C": {"mean": "dfn", "var std entropy": "loc"}}),
     Distribution("fatiguelife", (29.0,), {"C": {"var std entropy": "loc", "median": "c"}, "-": {"entropy": "c"}}),
@@ -378,7 +376,7 @@ DISTRIBUTIONS = [
     Distribution(
         "genexpon",
         (9.133, 16.23, 3.282),
-        {"N": {"mean var std": "loc scale"}, "C": {"entropy": "loc"}, "-": {"entropy": "a b c"}},
+        {"C": {"var std entropy": "loc"}, "-": {"entropy": "a b c"}},
     ),
     Distribution(
         "genextreme",
@@ -386,7 +384,7 @@ DISTRIBUTIONS = [
         {"N": {"pdf logpdf cdf logcdf sf logsf ppf isf median": "c"}, "C": {"var std entropy": "loc"}},
     ),
     Distribution("gengamma", (4.416, 3.119), {"C": {"var std entropy": "loc"}, "-": {"entropy": "a"}}),
-    Distribution("genhalflogistic", (0.7727,), {"N": {"mean var std": "loc scale"}, "C": {"entropy": "loc"}}),
+    Distribution("genhalflogistic", (0.7727,), {"C": {"var std entropy": "loc"}}),
     Distribution(
         "genhyperbolic",
         (0.5, 1.5, -0.5),
@@ -424,14 +422,14 @@ DISTRIBUTIONS = [
     Distribution("genpareto", (0.1,), {"N": {"pdf logpdf logsf": "c"}, "C": {"var std entropy": "loc"}}),
     Distribution("geom", (0.5,), {"C": {"ppf isf": "q p"}, "-": {"median": "p"}}),
     Distribution("gibrat", (), {"C": {"var std entropy": "loc"}}),
-    Distribution("gompertz", (0.9474,), {"N": {"mean var std": "loc scale", "entropy": "c"}, "C": {"entropy": "loc"}}),
+    Distribution("gompertz", (0.9474,), {"N": {"entropy": "c"}, "C": {"var std entropy": "loc"}}),
     Distribution("gumbel_l", (), {"C": {"var std entropy": "loc"}}),
     Distribution("gumbel_r", (), {"C": {"var std entropy": "loc"}}),
     Distribution("halfcauchy", (), {"C": {"entropy": "loc"}, "-": {"mean var std": "loc scale"}}),
     Distribution(
         "halfgennorm",
         (0.6748,),
-        {"N": {"mean var std": "loc scale"}, "C": {"entropy": "loc"}, "-": {"mean var std": "beta"}},
+        {"C": {"var std entropy": "loc"}, "-": {"mean var std": "beta"}},
     ),
     Distribution("halflogistic", (), {"C": {"var std entropy": "loc"}}),
     Distribution("halfnorm", (), {"C": {"var std entropy": "loc"}}),
@@ -446,20 +444,18 @@ DISTRIBUTIONS = [
         "irwinhall",
         (10.0,),
         {
-            "N": {"entropy": "loc scale"},
-            "C": {"var std": "loc"},
+            "C": {"var std entropy": "loc"},
             "-": {"pdf logpdf cdf logcdf sf logsf ppf isf mean var std median entropy": "n"},
         },
     ),
     Distribution("jf_skew_t", (8.0, 4.0), {"C": {"var std entropy": "loc"}}),
-    Distribution("johnsonsb", (4.317, 3.184), {"N": {"mean var std": "loc scale"}, "C": {"entropy": "loc"}}),
+    Distribution("johnsonsb", (4.317, 3.184), {"C": {"var std entropy": "loc"}}),
     Distribution("johnsonsu", (2.554, 2.248), {"C": {"var std entropy": "loc"}}),
     Distribution("kappa3", (1.0,), {"C": {"entropy": "loc"}, "-": {"mean var std": "a loc scale", "entropy": "a"}}),
     Distribution(
         "kappa4",
         (0.0, 0.0),
         {
-            "N": {"mean": "loc scale"},
             "-": {"pdf logpdf cdf logcdf sf logsf ppf isf mean": "h k", "var std median entropy": "h k loc scale"},
         },
     ),
@@ -601,10 +597,10 @@ DISTRIBUTIONS = [
     Distribution(
         "powerlognorm",
         (2.141, 0.4464),
-        {"N": {"mean var std": "loc scale"}, "C": {"entropy": "loc"}, "-": {"mean": "s", "var std": "c s"}},
+        {"C": {"var std entropy": "loc"}, "-": {"mean": "s", "var std": "c s"}},
     ),
     Distribution(
-        "powernorm", (4.445,), {"N": {"mean var std": "c loc scale"}, "C": {"entropy": "loc"}, "-": {"entropy": "c"}}
+        "powernorm", (4.445,), {"N": {"mean var std": "c"}, "C": {"var std entropy": "loc"}, "-": {"entropy": "c"}}
     ),
     Distribution("randint", (7, 31), {"C": {"ppf isf": "q"}}),
     Distribution("rayleigh", (), {"C": {"var std entropy": "loc"}}),
@@ -620,8 +616,8 @@ DISTRIBUTIONS = [
         "skewnorm",
         (4.0,),
         {
-            "N": {"cdf logcdf sf logsf": "x a loc scale", "ppf isf": "q a", "median": "a", "entropy": "loc scale"},
-            "C": {"var std": "loc"},
+            "N": {"cdf logcdf sf logsf": "x a loc scale", "ppf isf": "q a", "median": "a"},
+            "C": {"var std entropy": "loc"},
             "-": {"entropy": "a"},
         },
     ),
@@ -667,7 +663,7 @@ DISTRIBUTIONS = [
     Distribution("wald", (), {"N": {"ppf isf": "q"}, "C": {"var std entropy": "loc"}}),
     Distribution("weibull_max", (2.869,), {"C": {"var std entropy": "loc"}}),
     Distribution("weibull_min", (1.787,), {"C": {"var std entropy": "loc"}}),
-    Distribution("wrapcauchy", (0.03107,), {"N": {"mean var std": "loc scale"}, "C": {"entropy": "loc"}}),
+    Distribution("wrapcauchy", (0.03107,), {"C": {"var std entropy": "loc"}}),
     Distribution("yulesimon", (11.0,), {"C": {"ppf isf": "q alpha", "median": "alpha"}}),
     Distribution("zipf", (6.6,), {"N": {"ppf isf": "q"}, "C": {"ppf isf median": "a"}}),
     Distribution(

@@ -556,6 +556,10 @@ cdef class Scalar(Traced):
     def real(self):
         return self
 
+    @property
+    def flat(self):
+        return np.reshape(self, (1,)).flat
+
     def __getitem__(self, index):
         if index is Ellipsis:
             return representing(self, NO_AXES)
