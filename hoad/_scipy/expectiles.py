@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.stats
 
-from hoad._core.trace.traced import guard_value, is_traced, plain_value
+from hoad._core.trace.traced import is_traced, plain_value
 from hoad._numpy.products import inexact
+from hoad._numpy.registry import decided
 from hoad._scipy.registry import implements, plain_result, refused
 
 KEPT = {"keepdims": True} if "keepdims" in inspect.signature(scipy.stats.expectile).parameters else {}  # from 1.18 on
@@ -44,7 +45,5 @@ def expectile(a: Any, alpha: Any = 0.5, *, weights: Any = None, **options: Any) 
     if weights is not None:
         shares = shares * inexact(weights)
     mean = np.sum(shares * a, axis, keepdims=True) / np.sum(shares + 0.0 * plain, axis, keepdims=True)
-    above = mean < a
-    if is_traced(above):
-        guard_value(above)
+    decided(mean < a)
     return mean if options.get("keepdims") else np.squeeze(mean, axis)

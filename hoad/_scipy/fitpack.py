@@ -50,7 +50,7 @@ def splder(t: Any, c: Any, k: int, x: Any, nu: int = 1, e: int = 0) -> tuple[Any
 
 
 @in_place_of(_fitpack, "splder")
-def _splder(t: Any, c: Any, k: int, nu: int, x: Any, e: int = 0) -> tuple[Any, int]:
+def _splder(t: Any, c: Any, k: int, nu: int, x: Any, e: int = 0) -> Any:
     return splder(t, c, k, x, nu, e)
 
 
@@ -184,7 +184,7 @@ def curfit(task: int, x: Any, y: Any, w: Any, t: Any, wrk: Any, iwrk: Any, xb: A
     return n, np.concatenate([c, np.zeros(t.shape[0] - c.shape[0])]), residual, INTERPOLATES if task == 0 else 0
 
 
-_CHECK = next((place.fpchec for place in (_dfitpack, _fitpack) if hasattr(place, "fpchec")), None)
+_CHECK: Any = getattr(_dfitpack or _fitpack, "fpchec", None)
 
 
 @in_place_of(_fitpack, "fpchec")
