@@ -22,13 +22,17 @@ def declare_loaded() -> None:
             _known.add(name)
             if name.endswith("array_api_compat.numpy"):
                 module = sys.modules[name]
-                # which fills items by a mask
-                replace(module, [(module.clip, np.clip)] if hasattr(module, "clip") else [])
+                replace(module, [(module.clip, _clip)] if hasattr(module, "clip") else [])
             elif name.endswith("array_api_compat.numpy.linalg"):
                 module = sys.modules[name]
                 replace(module, [(module.solve, np.linalg.solve)])
             elif "array_api" in name:
                 _declare_choice(sys.modules[name])
+
+
+def _clip(x: Any, /, min: Any = None, max: Any = None, **options: Any) -> Any:
+    """By NumPy's function, where the module fills items by a mask; of NumPy's, either bound must be given as None."""
+    return np.clip(x, min, max, **options)
 
 
 def _declare_choice(module: ModuleType) -> None:

@@ -77,7 +77,11 @@ def _refine(problem: LeastSquares, b: Array) -> tuple[Array, int]:
     steps, length = 0, np.inf
     while True:
         gradient = problem.gradient(b)
-        step = -cho_solve(cho_factor(problem.hessian(b)), gradient)
+        try:
+            factor = cho_factor(problem.hessian(b))
+        except np.linalg.LinAlgError as error:  # which SciPy words otherwise in each release
+            raise np.linalg.LinAlgError("the Hessian is not positive definite") from error
+        step = -cho_solve(factor, gradient)
         next_length = np.sqrt(-gradient @ step) / max(problem.spread(b), np.finfo(float).tiny)
         # Convergence is quadratic: a step not even half as long as the last is made of rounding errors.
         if next_length >= length / 2:

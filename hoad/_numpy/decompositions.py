@@ -75,9 +75,14 @@ def _eig(name: str, a: Any, values_alone: bool) -> tuple[Any, Any]:
         raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
     is_real = not is_complex(a)
     w, v = apply_primitive(prim.EIG, (is_real, values_alone), a.astype(np.result_type(a.dtype, np.complex64)))
-    if is_real and not ALWAYS_COMPLEX and np.all(np.equal(imag(w), 0.0)):
+    if is_real and not ALWAYS_COMPLEX and are_real(w):
         return real(w), real(v)
     return w, v
+
+
+def are_real(w: Any) -> Any:
+    """Whether all complex numbers are real, which is guarded."""
+    return np.all(np.equal(imag(w), 0.0))
 
 
 @implements(np.linalg.eig)

@@ -13,7 +13,7 @@ from hoad._core.graph.inspect import depends_on_inputs
 from hoad._core.trace.errors import check_degree, keeps_zero
 from hoad._core.trace.traced import graph_of, is_traced, node_of
 from hoad._numpy.creation import concatenate
-from hoad._numpy.decompositions import eigvals, lstsq
+from hoad._numpy.decompositions import are_real, eigvals, lstsq
 from hoad._numpy.products import inv, matmul, outer
 from hoad._numpy.rearranging import flip
 from hoad._numpy.reductions import sum
@@ -197,6 +197,8 @@ def roots(p: Any) -> Any:
         return np.zeros(last)
     below = np.eye(count, k=-1, dtype=p.dtype)[1:]
     found = eigvals(concatenate([reshape(-p[1:] / p[0], (1, -1)), below]))
+    if p.dtype.kind == "f" and found.dtype.kind == "c" and are_real(found):  # as np.roots, whatever eigvals returns
+        found = np.real(found)
     return concatenate([found, np.zeros(last, found.dtype)])
 
 

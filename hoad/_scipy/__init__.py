@@ -27,6 +27,7 @@ FILES = {
     "scipy.interpolate": ("scattered",),
     "scipy.interpolate._ppoly": ("splines",),
     "scipy.interpolate._dfitpack": ("fitpack",),
+    "scipy.interpolate._fitpack": ("fitpack",),
     "scipy.interpolate._dierckx": ("splines",),
     "scipy.interpolate._rgi_cython": ("splines",),
     "scipy.interpolate._interpnd": ("splines",),
@@ -38,7 +39,7 @@ FILES = {
     "scipy.sparse._csparsetools": ("sparse_products",),
     "scipy.sparse.linalg": ("sparse_products",),
     "scipy.special": ("nodes", "spherical_bessel", "spherical_harmonics"),
-    "scipy.stats": ("sample_distances",),
+    "scipy.stats": ("expectiles", "sample_distances"),
     "scipy.stats._stats": ("kernel_densities",),
     "scipy.spatial.distance": ("distances",),
 }

@@ -19,6 +19,9 @@ from hoad._scipy.systems import triangular_solution
 from hoad._scipy.triangular import from_half_band, half_band, triangular
 from hoad.rules.registry import defvjp, primitive
 
+# Whether `cho_factor` leaves the other triangle as it is, as up to SciPy 1.17.
+KEEPS_TRIANGLE = bool(scipy.linalg.cho_factor(np.array([[2.0, 1.0], [1.0, 2.0]]))[0][1, 0])
+
 # ---- Cholesky -------------------------------------------------------------------------------------------------------
 
 
@@ -48,7 +51,7 @@ def cholesky(a: Any, lower: bool = False, **_: Any) -> Any:
 
 @implements(scipy.linalg.cho_factor, a=2)
 def cho_factor(a: Any, lower: bool = False, **_: Any) -> Any:
-    """The Cholesky factor for `cho_solve`, and `lower`; the other triangle is that of a.
+    """The Cholesky factor for `cho_solve`, and `lower`; the other triangle is that of a, or 0 from SciPy 1.18 on.
 
     Notes
     -----
@@ -62,6 +65,8 @@ def cho_factor(a: Any, lower: bool = False, **_: Any) -> Any:
            [-0.0625,  0.    ]])
     """
     c = np.linalg.cholesky(a, upper=not lower)
+    if not KEEPS_TRIANGLE:
+        return c, lower
     return (c + np.triu(a, 1) if lower else c + np.tril(a, -1)), lower
 
 

@@ -1,4 +1,4 @@
-"""Linear filters: recurrences, as loops that are recorded once."""
+"""Linear filters: recurrences, as loops that are recorded once; and what Whittaker and Henderson's smoother solves."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import scipy.signal
 
 from hoad._drivers.scan import scan
 from hoad._numpy.products import inexact
-from hoad._scipy.registry import common, implements
+from hoad._scipy.compiled import in_place_of, module
+from hoad._scipy.registry import common, implements, refused
+from hoad._scipy.systems import solveh_banded
 
 
 @implements(scipy.signal.lfilter)
@@ -76,3 +78,11 @@ def sosfilt(sos: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
             x, state = lfilter(sos[k, :3], sos[k, 3:], x, axis, inexact(zi)[k])
             states.append(state)
     return x if zi is None else (x, np.stack(states))
+
+
+@in_place_of(module("scipy.signal._whittaker"), "_solveh_banded")
+def _smoothed(ab: Any, b: Any, calc_logdet: bool = False) -> Any:
+    """The solution of the equations of `whittaker_henderson`, no determinant, and 0, as there is no error."""
+    if calc_logdet:
+        raise refused("whittaker_henderson", 'with lamb="reml"', "Give it the lamb that SciPy finds.", "scipy.signal")
+    return solveh_banded(ab, b, lower=True), 0.0, 0

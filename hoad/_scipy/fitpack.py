@@ -1,4 +1,7 @@
-"""FITPACK's splines, behind `splrep`, `splev`, `splint` and `UnivariateSpline`: what its compiled functions return."""
+"""FITPACK's splines, behind `splrep`, `splev`, `splint` and `UnivariateSpline`: what its compiled functions return.
+
+Up to SciPy 1.17 these are in `_dfitpack`, in Fortran; from 1.18 on in `_fitpack`, in C, with other signatures.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from hoad._scipy.splines import basis_functions, guarded_places, spline_values
 from hoad._scipy.systems import solve_banded
 
 _dfitpack = module("scipy.interpolate._dfitpack")
+_fitpack = module("scipy.interpolate._fitpack")
 INTERPOLATES = -1  # what FITPACK says of a spline that goes through all points
 OUTSIDE = 1
 ZEROS, RAISES, BOUNDARY = 1, 2, 3  # ways to extrapolate, beside 0, by the polynomials at the ends
@@ -32,6 +36,7 @@ def _evaluated(t: Any, c: Any, k: int, x: Any, nu: int, ext: int) -> tuple[Any, 
     return np.where(outside, 0.0, found) if ext == ZEROS else found, 0
 
 
+@in_place_of(_fitpack, "splev")
 @in_place_of(_dfitpack, "splev")
 def splev(t: Any, c: Any, k: int, x: Any, e: int = 0) -> tuple[Any, int]:
     """A spline at some points, and 0 or the number of an error."""
@@ -42,6 +47,16 @@ def splev(t: Any, c: Any, k: int, x: Any, e: int = 0) -> tuple[Any, int]:
 def splder(t: Any, c: Any, k: int, x: Any, nu: int = 1, e: int = 0) -> tuple[Any, int]:
     """The same, of a derivative of a spline, for which FITPACK extrapolates where it is to keep to the boundary."""
     return _evaluated(as_traced(t), as_traced(c), k, as_traced(x), nu, 0 if e == BOUNDARY else e)
+
+
+@in_place_of(_fitpack, "splder")
+def _splder(t: Any, c: Any, k: int, nu: int, x: Any, e: int = 0) -> Any:
+    return splder(t, c, k, x, nu, e)
+
+
+@in_place_of(_fitpack, "splint")
+def _splint(t: Any, c: Any, k: int, a: Any, b: Any) -> Any:
+    return splint(t, c, k, a, b)[0]
 
 
 @in_place_of(_dfitpack, "splint")
@@ -130,6 +145,24 @@ def fpcurfm1(x: Any, y: Any, k: int, t: Any, w: Any = None, xb: Any = None, xe: 
     return _kept(x, y, w, (low, high), k, None, t, _fitted(x, y, weights, t, k))
 
 
+@in_place_of(module("scipy.interpolate._fitpack2"), "_curfit")
+def _univariate(x: Any, y: Any, k: int, *, iopt: int, t: Any = None, s: Any = None, **options: Any) -> Any:
+    """What `UnivariateSpline` keeps, from SciPy 1.18 on: there, it asks for floats before it calls FITPACK."""
+    options = {name: options.get(name) for name in ("w", "xb", "xe")}
+    if iopt == 0:
+        return fpcurf0(x, y, k, s=s, **options)
+    if iopt == -1:
+        return fpcurfm1(x, y, k, t, **options)
+    raise _refusal("UnivariateSpline")
+
+
+@in_place_of(_fitpack, "curfit")
+def _curfit(task: int, x: Any, y: Any, w: Any, xb: Any, xe: Any, k: int, s: Any, t: Any, wrk: Any, iwrk: Any) -> Any:
+    """The same as of `curfit`, with the knots."""
+    n, *found = curfit(task, x, y, w, t, wrk, iwrk, xb, xe, k, s)
+    return n, t, *found
+
+
 @in_place_of(_dfitpack, "curfit")
 def curfit(task: int, x: Any, y: Any, w: Any, t: Any, wrk: Any, iwrk: Any, xb: Any, xe: Any, k: int, s: Any) -> Any:
     """The number of knots that `splrep` writes to t, the coefficients, the residual, and what kind of spline it is."""
@@ -151,7 +184,11 @@ def curfit(task: int, x: Any, y: Any, w: Any, t: Any, wrk: Any, iwrk: Any, xb: A
     return n, np.concatenate([c, np.zeros(t.shape[0] - c.shape[0])]), residual, INTERPOLATES if task == 0 else 0
 
 
+_CHECK: Any = getattr(_dfitpack or _fitpack, "fpchec", None)
+
+
+@in_place_of(_fitpack, "fpchec")
 @in_place_of(_dfitpack, "fpchec")
 def fpchec(x: Any, t: Any, k: int) -> Any:
     """0 where knots suit points."""
-    return plain_result(_dfitpack.fpchec, (x, t, k), {})  # type: ignore[union-attr]
+    return plain_result(_CHECK, (x, t, k), {})

@@ -103,7 +103,8 @@ def quad(*args: Any, **kwargs: Any) -> Any:
     with Apart():
         found = original(branches.bound(around.known), **(now | {"full_output": 1}))
     if not around.values:
-        return original(f, **given)
+        with Apart():
+            return original(branches.bound(around.known), **given)
     if given.get("weight") is not None or given.get("complex_func"):
         raise refused("quad", "with weight= or complex_func=", "Give it the product, and each part.", "scipy.integrate")
     if len(found) > 3 and not given.get("full_output"):

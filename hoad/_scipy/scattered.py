@@ -29,6 +29,7 @@ class Interpolant:
     """What stands for a class of SciPy's: its own object, unless the data or a place are traced."""
 
     original: Callable[..., Any]
+    options: frozenset[str] = frozenset()  # of a call
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         bound = inspect.signature(self.original).bind(*args, **kwargs)
@@ -47,12 +48,12 @@ class Interpolant:
         if self._plain is not None and not holds_traced(at):
             with Apart():
                 return self._plain(*at, **options)
-        if options:
+        if unknown := options.keys() - self.options:
             name = type(self).original.__name__
-            raise refused(name, f"with {', '.join(options)}", "Leave it out.", "scipy.interpolate")
-        return self.evaluated(at[0] if len(at) == 1 else at)
+            raise refused(name, f"with {', '.join(unknown)}", "Leave it out.", "scipy.interpolate")
+        return self.evaluated(at[0] if len(at) == 1 else at, **options)
 
-    def evaluated(self, at: Any) -> Any:
+    def evaluated(self, at: Any, **options: Any) -> Any:
         raise NotImplementedError
 
     def __getattr__(self, name: str) -> Any:
@@ -83,7 +84,7 @@ class Radial(Interpolant):
 
     original = scipy.interpolate.RBFInterpolator
 
-    def evaluated(self, at: Any) -> Any:
+    def evaluated(self, at: Any, **_: Any) -> Any:
         given = self.given
         if given["neighbors"] is not None:
             raise refused(
@@ -166,8 +167,9 @@ class Triangles(_Scattered):
 
     original = scipy.interpolate.LinearNDInterpolator
     points_name = "points"
+    options = frozenset(["simplex_tolerance"])
 
-    def evaluated(self, at: Any) -> Any:
+    def evaluated(self, at: Any, simplex_tolerance: float = 1.0, **_: Any) -> Any:
         known = self.given["points"]
         if isinstance(known, scipy.spatial.Delaunay):
             points, shift, scale, made = np.asarray(known.points), 0.0, 1.0, known
@@ -186,7 +188,7 @@ class Triangles(_Scattered):
         corners = values[made.simplices[which]]
         share = shares[rows, which]
         found = np.sum(np.reshape(share, (*share.shape, *[1] * (values.ndim - 1))) * corners, 1)
-        outside = np.reshape(least[rows, which] < -EDGE, (-1, *[1] * (values.ndim - 1)))
+        outside = np.reshape(least[rows, which] < -EDGE * simplex_tolerance, (-1, *[1] * (values.ndim - 1)))
         return np.reshape(np.where(outside, self.given["fill_value"], found), shape)
 
 
@@ -196,7 +198,7 @@ class Nearest(_Scattered):
     original = scipy.interpolate.NearestNDInterpolator
     points_name = "x"
 
-    def evaluated(self, at: Any) -> Any:
+    def evaluated(self, at: Any, **_: Any) -> Any:
         points, shift, scale = self.seen()
         values, places, shape = self.values_and_places(at, points.shape[1])
         squares = _squares((places - shift) / scale, (points - shift) / scale, 1.0)

@@ -208,7 +208,7 @@ def fiedler(a: Any) -> Any:
     array([-4.,  0.,  4.])
     """
     if a.size < 2:
-        return np.zeros((1, 1)) if a.size else np.zeros(0)
+        return np.zeros((1, 1)) if a.size else scipy.linalg.fiedler(np.zeros(a.shape))
     return np.abs(a[..., :, None] - a[..., None, :])
 
 

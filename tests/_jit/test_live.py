@@ -598,6 +598,7 @@ def in_memory(memory: Any) -> tuple[np.ndarray, np.ndarray]:
     return np.frombuffer(memoryview(memory).toreadonly()), np.frombuffer(memory)
 
 
+@pytest.mark.filterwarnings("ignore:Setting the (shape|dtype) on a NumPy array:DeprecationWarning")
 @pytest.mark.parametrize(
     ("make", "change"),
     [

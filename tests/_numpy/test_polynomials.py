@@ -152,12 +152,24 @@ def test_what_is_advised_for_fits_and_roots() -> None:
     np.testing.assert_allclose(np.sort(roots), polynomial.chebyshev.chebroots(C), rtol=1e-12)
 
 
+@pytest.mark.skipif(not hasattr(polynomial.polynomial, "polyvalnd"), reason="from NumPy 2.5 on")
+def test_a_polynomial_of_several_variables() -> None:
+    valnd, c = polynomial.polynomial.polyvalnd, np.outer(C, C[:2])  # p(x) (c₀ + c₁ y)
+    (value, y), by_x = hoad.jvp(lambda x: (valnd((x, x**2), c), x), (X,), (np.ones_like(X),))
+    p, dp = polyval(y, C), polyval(y, polynomial.polynomial.polyder(C))
+    line = C[0] + C[1] * y**2
+    np.testing.assert_allclose(value, p * line, rtol=1e-13)
+    np.testing.assert_allclose(by_x[0], dp * line + p * 2.0 * C[1] * y, rtol=1e-12)
+
+
 def test_vectorize_gives_objects() -> None:
     f = np.vectorize(lambda t: np.sin(t) if t > 0 else t**2)
     np.testing.assert_allclose(hoad.jacobian(f)(X), np.diag(np.where(X > 0, np.cos(X), 2.0 * X)))
     g = hoad.jit(hoad.grad(lambda x: np.sum(f(x))))
     for x in (X, -X):
         np.testing.assert_allclose(g(x), np.where(x > 0, np.cos(x), 2.0 * x))
+    for g in (f, hoad.adopt(lambda t: f(t))):
+        assert hoad.grad(lambda t, g=g: 1.0 * g(t))(2.0) == np.cos(2.0)  # of a number, too
     rows = np.vectorize(lambda a: np.sum(a * a), signature="(n)->()")
     np.testing.assert_allclose(hoad.grad(lambda x: np.sum(rows(x)))(np.outer(X, X)), 2.0 * np.outer(X, X))
     with pytest.raises(hoad.TracedValueError):

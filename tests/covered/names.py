@@ -96,11 +96,13 @@ def ufunc_methods() -> set[str]:
 def members() -> set[str]:
     """Of arrays: all but those of any object of Python, other than comparisons, and those of the class.
 
-    The latter are its rank among array types, and ``ndarray[...]``, which is given types.
+    The latter are its rank among array types, and ``ndarray[...]``, which is given types. Without private names, and
+    without ``__buffer__``, which Python has from 3.12 on.
     """
     comparisons = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}
-    left_out = {*dir(object), "__array_priority__", "__class_getitem__"} - comparisons
-    return {f"numpy.ndarray.{name}" for name in dir(np.ndarray) if name not in left_out}
+    left_out = {*dir(object), "__array_priority__", "__buffer__", "__class_getitem__"} - comparisons
+    private = {name for name in dir(np.ndarray) if name.startswith("_") and not name.startswith("__")}
+    return {f"numpy.ndarray.{name}" for name in dir(np.ndarray) if name not in left_out | private}
 
 
 def of_modules() -> set[str]:

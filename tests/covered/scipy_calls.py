@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 import scipy.fft
 from covered.rows import Kind, Row
 
@@ -20,6 +21,10 @@ KINDS = {
     "I": Kind.IMPOSSIBLE,
     "N": Kind.NOT_YET,
 }
+
+
+# Where SciPy 1.18 has NumPy's functions in place of compiled ones.
+NEWLY_D, NEWLY_C = ("D", "C") if np.lib.NumpyVersion(scipy.__version__) >= "1.18.0" else ("N", "N")
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from covered.scipy_calls import Call, of
+from covered.scipy_calls import NEWLY_D, Call, of
 
 V = np.array([0.5, -1.25, 2.0, 0.75])
 M = np.array([[0.5, -1.0, 2.0], [1.5, 0.25, -0.75]])
@@ -27,7 +27,8 @@ def _transforms() -> Iterator[Call]:
     for name in ("hfft2", "hfftn"):
         yield from of(f"fft.{name}", {"x": M}, call=lambda f, x: f(x * (1 + 0.5j)), N="x")
     for name in ("fht", "ifht"):
-        yield from of(f"fft.{name}", {"a": V, "dln": 0.1, "mu": 0.5}, N="a dln mu")
+        yield from of(f"fft.{name}", {"a": V, "dln": 0.1, "mu": 0.5}, N="dln mu")
+        yield from of(f"fft.{name}", {"a": V}, call=lambda f, a: f(a, 0.1, 0.5), **{NEWLY_D: "a"})
     yield from of("fft.fhtoffset", {"dln": 0.7, "mu": 0.5}, D="dln mu")
     for name in ("fftshift", "ifftshift"):
         yield from of(f"fft.{name}", {"x": M}, D="x")

@@ -140,6 +140,18 @@ def _responses() -> Iterator[Call]:
     )
 
 
+def _smoothers() -> Iterator[Call]:
+    for order in (1, 2):
+        yield from of(
+            "signal.whittaker_henderson",
+            {"signal": X, "lamb": 1.5, "weights": X**2 + 0.5},
+            call=lambda f, x, s, w, k=order: f(x, lamb=s, order=k, weights=w).x,
+            tag=f"order={order}",
+            D="signal lamb weights",
+        )
+    yield from of("signal.whittaker_henderson", {"signal": X}, call=lambda f, x: f(x).x, tag="lamb='reml'", N="signal")
+
+
 def _forms() -> Iterator[Call]:
     for name in ("tf2zpk", "tf2sos", "tf2ss"):
         yield from of(f"signal.{name}", BA, D="b a")
@@ -233,7 +245,7 @@ def _waves() -> Iterator[Call]:
     yield from of("signal.choose_conv_method", {"in1": X, "in2": H}, S="in1 in2")
 
 
-ROWS = [*_linear(), *_spectra(), *_responses(), *_forms(), *_designs(), *_waves()]
+ROWS = [*_linear(), *_spectra(), *_responses(), *_smoothers(), *_forms(), *_designs(), *_waves()]
 LEFT = {
     "Objects of systems and transforms": (
         "CZT ShortTimeFFT StateSpace TransferFunction ZerosPolesGain ZoomFFT dlti lti"

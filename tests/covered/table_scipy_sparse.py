@@ -117,8 +117,8 @@ def _dense(a: Any) -> Any:
 ROWS = [*_products(), *_makers(), *_solutions()]
 LEFT = {
     "Of sizes, layouts and files": (
-        "bsr_matrix expand_dims eye eye_array get_index_dtype identity isspmatrix_bsr load_npz permute_dims rand "
-        "random random_array "
+        "bsr_matrix expand_dims eye eye_array get_index_dtype identity isspmatrix_bsr load_npz matrix_transpose "
+        "permute_dims rand random random_array "
         "safely_cast_index_arrays save_npz sparray spmatrix swapaxes"
     ),
     "Of sizes, layouts and options": (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.stats as st
-from covered.scipy_calls import Call, of
+from covered.scipy_calls import NEWLY_C, NEWLY_D, Call, of
 from covered.scipy_distributions import Distribution
 
 X = np.array([0.6, 1.7, 0.9, 2.4, 1.1, 3.1, 0.35, 1.45])
@@ -46,7 +46,7 @@ FUNCTIONS: list[Call] = [
     *of("stats.normaltest", {"a": X}, D="a"),
     *of("stats.skewtest", {"a": X}, D="a"),
     *of("stats.kurtosistest", {"a": X}, D="a"),
-    *of("stats.shapiro", {"a": X}, N="a"),
+    *of("stats.shapiro", {"a": X}, **{NEWLY_D: "a"}),
     *of("stats.bayes_mvs", {"a": X}, D="a"),
     *of("stats.sigmaclip", {"a": X}, D="a"),
     *of("stats.cumfreq", {"a": X}, D="a"),
@@ -61,6 +61,7 @@ FUNCTIONS: list[Call] = [
     *of("stats.moment", {"a": X}, call=lambda f, a: f(a, 3), D="a"),
     *of("stats.lmoment", {"sample": X}, D="sample"),
     *of("stats.expectile", {"a": X, "alpha": 0.3}, D="a alpha"),
+    *of("stats.estimated_cdf", {"x": X, "y": 1.3}, D="x y"),
     *of("stats.pmean", {"a": X}, call=lambda f, a: f(a, 2.5), D="a"),
     *of("stats.trim_mean", {"a": X}, call=lambda f, a: f(a, 0.2), D="a"),
     *of("stats.trimboth", {"a": X}, call=lambda f, a: f(a, 0.2), D="a"),
@@ -108,11 +109,11 @@ FUNCTIONS: list[Call] = [
     *of("stats.somersd", {"x": X, "y": Y}, call=lambda f, x, y: f(x, y).statistic, C="x y"),
     *of("stats.kendalltau", {"x": X, "y": Y}, call=lambda f, x, y: f(x, y).statistic, C="x y"),
     *of("stats.pointbiserialr", {"x": X, "y": Y}, call=lambda f, x, y: f(x, y).statistic, D="x y"),
-    *of("stats.chatterjeexi", {"x": X, "y": Y}, call=lambda f, x, y: f(x, y).statistic, N="x y"),
+    *of("stats.chatterjeexi", {"x": X, "y": Y}, call=lambda f, x, y: f(x, y).statistic, **{NEWLY_C: "x y"}),
     *of("stats.spearmanrho", {"x": X, "y": Y}, call=lambda f, x, y: f(x, y).statistic, C="x y"),
     *of("stats.linregress", {"x": X, "y": Y}, call=lambda f, x, y: f(x, y).slope, D="x y"),
     *of("stats.theilslopes", {"x": X, "y": Y}, call=lambda f, x, y: f(x, y).slope, D="x y"),
-    *of("stats.siegelslopes", {"x": X, "y": Y}, call=lambda f, x, y: f(x, y).slope, N="x y"),
+    *of("stats.siegelslopes", {"x": X, "y": Y}, call=lambda f, x, y: f(x, y).slope, **{NEWLY_D: "x y"}),
     *of("stats.energy_distance", {"u_values": X, "v_values": Y}, D="u_values v_values"),
     *of("stats.wasserstein_distance", {"u_values": X, "v_values": Y}, D="u_values v_values"),
     *of(
@@ -314,12 +315,12 @@ DISTRIBUTIONS = [
     Distribution("anglit", (), {"C": {"mean": "scale", "var std entropy": "loc"}}),
     Distribution("arcsine", (), {"C": {"var std entropy": "loc"}}),
     Distribution("argus", (1.0,), {"C": {"var std entropy": "loc"}}),
-    Distribution("bernoulli", (0.3,), {"N": {"ppf isf": "q p", "median": "p"}}),
+    Distribution("bernoulli", (0.3,), {"C": {"ppf isf": "q p", "median": "p"}}),
     Distribution("beta", (2.31, 0.6269), {"C": {"var std entropy": "loc"}}),
     Distribution("betabinom", (5, 2.3, 0.63), {"C": {"ppf isf": "q a b", "median": "a b"}}),
     Distribution("betanbinom", (5, 9.3, 1), {"N": {"ppf isf": "q"}, "C": {"ppf isf median": "a"}}),
     Distribution("betaprime", (5.0, 6.0), {"C": {"var std entropy": "loc"}}),
-    Distribution("binom", (5, 0.4), {"N": {"ppf isf": "q p", "median": "p"}, "C": {"pmf logpmf": "p"}}),
+    Distribution("binom", (5, 0.4), {"C": {"ppf isf": "q p", "median": "p", "pmf logpmf": "p"}}),
     Distribution("boltzmann", (1.4, 19), {"C": {"ppf isf": "q lambda_", "median": "lambda_"}}),
     Distribution("bradford", (0.2989,), {"C": {"var std entropy": "loc"}}),
     Distribution("burr", (10.5, 4.3), {"C": {"var std": "loc"}, "-": {"entropy": "c d loc scale"}}),
@@ -355,13 +356,11 @@ DISTRIBUTIONS = [
     Distribution("erlang", (10.0,), {"C": {"var std entropy": "loc"}}),
     Distribution("expon", (), {"C": {"var std entropy": "loc"}}),
     Distribution("exponnorm", (1.5,), {"C": {"var std entropy": "loc"}, "-": {"entropy": "K"}}),
-    Distribution(
-        "exponpow", (2.697,), {"N": {"mean var std": "loc scale"}, "C": {"entropy": "loc"}, "-": {"entropy": "b"}}
-    ),
+    Distribution("exponpow", (2.697,), {"C": {"var std entropy": "loc"}, "-": {"entropy": "b"}}),
     Distribution(
         "exponweib",
         (2.892, 1.951),
-        {"N": {"mean var std": "loc scale"}, "C": {"entropy": "loc"}, "-": {"var std": "c", "entropy": "a c"}},
+        {"C": {"var std entropy": "loc"}, "-": {"var std": "c", "entropy": "a c"}},
     ),
     Distribution("f", (29.0, 18.0), {"C": {"mean": "dfn", "var std entropy": "loc"}}),
     Distribution("fatiguelife", (29.0,), {"C": {"var std entropy": "loc", "median": "c"}, "-": {"entropy": "c"}}),
@@ -377,7 +376,7 @@ DISTRIBUTIONS = [
     Distribution(
         "genexpon",
         (9.133, 16.23, 3.282),
-        {"N": {"mean var std": "loc scale"}, "C": {"entropy": "loc"}, "-": {"entropy": "a b c"}},
+        {"C": {"var std entropy": "loc"}, "-": {"entropy": "a b c"}},
     ),
     Distribution(
         "genextreme",
@@ -385,7 +384,7 @@ DISTRIBUTIONS = [
         {"N": {"pdf logpdf cdf logcdf sf logsf ppf isf median": "c"}, "C": {"var std entropy": "loc"}},
     ),
     Distribution("gengamma", (4.416, 3.119), {"C": {"var std entropy": "loc"}, "-": {"entropy": "a"}}),
-    Distribution("genhalflogistic", (0.7727,), {"N": {"mean var std": "loc scale"}, "C": {"entropy": "loc"}}),
+    Distribution("genhalflogistic", (0.7727,), {"C": {"var std entropy": "loc"}}),
     Distribution(
         "genhyperbolic",
         (0.5, 1.5, -0.5),
@@ -423,14 +422,14 @@ DISTRIBUTIONS = [
     Distribution("genpareto", (0.1,), {"N": {"pdf logpdf logsf": "c"}, "C": {"var std entropy": "loc"}}),
     Distribution("geom", (0.5,), {"C": {"ppf isf": "q p"}, "-": {"median": "p"}}),
     Distribution("gibrat", (), {"C": {"var std entropy": "loc"}}),
-    Distribution("gompertz", (0.9474,), {"N": {"mean var std": "loc scale", "entropy": "c"}, "C": {"entropy": "loc"}}),
+    Distribution("gompertz", (0.9474,), {"N": {"entropy": "c"}, "C": {"var std entropy": "loc"}}),
     Distribution("gumbel_l", (), {"C": {"var std entropy": "loc"}}),
     Distribution("gumbel_r", (), {"C": {"var std entropy": "loc"}}),
     Distribution("halfcauchy", (), {"C": {"entropy": "loc"}, "-": {"mean var std": "loc scale"}}),
     Distribution(
         "halfgennorm",
         (0.6748,),
-        {"N": {"mean var std": "loc scale"}, "C": {"entropy": "loc"}, "-": {"mean var std": "beta"}},
+        {"C": {"var std entropy": "loc"}, "-": {"mean var std": "beta"}},
     ),
     Distribution("halflogistic", (), {"C": {"var std entropy": "loc"}}),
     Distribution("halfnorm", (), {"C": {"var std entropy": "loc"}}),
@@ -445,20 +444,18 @@ DISTRIBUTIONS = [
         "irwinhall",
         (10.0,),
         {
-            "N": {"entropy": "loc scale"},
-            "C": {"var std": "loc"},
+            "C": {"var std entropy": "loc"},
             "-": {"pdf logpdf cdf logcdf sf logsf ppf isf mean var std median entropy": "n"},
         },
     ),
     Distribution("jf_skew_t", (8.0, 4.0), {"C": {"var std entropy": "loc"}}),
-    Distribution("johnsonsb", (4.317, 3.184), {"N": {"mean var std": "loc scale"}, "C": {"entropy": "loc"}}),
+    Distribution("johnsonsb", (4.317, 3.184), {"C": {"var std entropy": "loc"}}),
     Distribution("johnsonsu", (2.554, 2.248), {"C": {"var std entropy": "loc"}}),
     Distribution("kappa3", (1.0,), {"C": {"entropy": "loc"}, "-": {"mean var std": "a loc scale", "entropy": "a"}}),
     Distribution(
         "kappa4",
         (0.0, 0.0),
         {
-            "N": {"mean": "loc scale"},
             "-": {"pdf logpdf cdf logcdf sf logsf ppf isf mean": "h k", "var std median entropy": "h k loc scale"},
         },
     ),
@@ -531,7 +528,7 @@ DISTRIBUTIONS = [
     Distribution("mielke", (10.4, 4.6), {"C": {"var std entropy": "loc"}}),
     Distribution("moyal", (), {"C": {"var std entropy": "loc"}}),
     Distribution("nakagami", (4.967,), {"C": {"var std entropy": "loc"}}),
-    Distribution("nbinom", (0.4, 0.4), {"N": {"ppf isf": "q n p", "median entropy": "n p"}}),
+    Distribution("nbinom", (0.4, 0.4), {"N": {"entropy": "n p"}, "C": {"ppf isf": "q n p", "median": "n p"}}),
     Distribution(
         "ncf",
         (27.0, 27.0, 0.4158),
@@ -600,10 +597,10 @@ DISTRIBUTIONS = [
     Distribution(
         "powerlognorm",
         (2.141, 0.4464),
-        {"N": {"mean var std": "loc scale"}, "C": {"entropy": "loc"}, "-": {"mean": "s", "var std": "c s"}},
+        {"C": {"var std entropy": "loc"}, "-": {"mean": "s", "var std": "c s"}},
     ),
     Distribution(
-        "powernorm", (4.445,), {"N": {"mean var std": "c loc scale"}, "C": {"entropy": "loc"}, "-": {"entropy": "c"}}
+        "powernorm", (4.445,), {"N": {"mean var std": "c"}, "C": {"var std entropy": "loc"}, "-": {"entropy": "c"}}
     ),
     Distribution("randint", (7, 31), {"C": {"ppf isf": "q"}}),
     Distribution("rayleigh", (), {"C": {"var std entropy": "loc"}}),
@@ -619,8 +616,8 @@ DISTRIBUTIONS = [
         "skewnorm",
         (4.0,),
         {
-            "N": {"cdf logcdf sf logsf": "x a loc scale", "ppf isf": "q a", "median": "a", "entropy": "loc scale"},
-            "C": {"var std": "loc"},
+            "N": {"cdf logcdf sf logsf": "x a loc scale", "ppf isf": "q a", "median": "a"},
+            "C": {"var std entropy": "loc"},
             "-": {"entropy": "a"},
         },
     ),
@@ -666,7 +663,7 @@ DISTRIBUTIONS = [
     Distribution("wald", (), {"N": {"ppf isf": "q"}, "C": {"var std entropy": "loc"}}),
     Distribution("weibull_max", (2.869,), {"C": {"var std entropy": "loc"}}),
     Distribution("weibull_min", (1.787,), {"C": {"var std entropy": "loc"}}),
-    Distribution("wrapcauchy", (0.03107,), {"N": {"mean var std": "loc scale"}, "C": {"entropy": "loc"}}),
+    Distribution("wrapcauchy", (0.03107,), {"C": {"var std entropy": "loc"}}),
     Distribution("yulesimon", (11.0,), {"C": {"ppf isf": "q alpha", "median": "alpha"}}),
     Distribution("zipf", (6.6,), {"N": {"ppf isf": "q"}, "C": {"ppf isf median": "a"}}),
     Distribution(

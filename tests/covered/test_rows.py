@@ -20,6 +20,8 @@ import hoad
 from hoad._core.trace.traced import is_traced
 from hoad.errors import HoadError, JitWarning
 
+pytestmark = pytest.mark.filterwarnings("ignore:numpy.fix is deprecated:DeprecationWarning")  # from NumPy 2.5 on
+
 
 def of_kind(*kinds: Kind, analytic: bool = False) -> Any:
     rows = [row for row in ROWS if row.kind in kinds and (row.analytic or not analytic)]

@@ -1000,7 +1000,7 @@ def _orthogonal(a: Any) -> tuple[Any, Any]:
 
 def _general_eigen(a: Any) -> tuple[Any, Any]:
     """By two-sided Rayleigh quotients, for simple eigenvalues that are real."""
-    starts = np.linalg.eig(_as_double(a))[1]
+    starts = np.real(np.linalg.eig(_as_double(a))[1])
     values, vectors = [], []
     for start, left in zip(starts.T, np.linalg.inv(starts), strict=True):
         v, y = ([mp.mpf(float(x)) for x in one] for one in (start, left))
@@ -1082,7 +1082,7 @@ decompositions(
 )
 decompositions(
     "eig",
-    lambda a: flat(*np.linalg.eig(a)),
+    lambda a: np.real(flat(*np.linalg.eig(a))),
     lambda a: flat(*general_eigen(a)),
     general_matrices(3, 3),
     general_matrices(2, 2, 2),

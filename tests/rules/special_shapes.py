@@ -111,6 +111,12 @@ of_stats("_beta_ppf", lambda f, y, a: f(y, a, 1.0), lambda y, a: y ** (1 / a), P
 of_stats("_binom_cdf", lambda f, p: f(2.0, 7.0, p), lambda p: _lower(5, 3, 1 - p), POINTS)
 of_stats("_binom_pmf", lambda f, p: f(2.0, 7.0, p), lambda p: 21 * p**2 * (1 - p) ** 5, POINTS)
 of_stats("_binom_sf", lambda f, p: f(2.0, 7.0, p), lambda p: _lower(3, 5, p), POINTS)
+for _name, _share in (("_binom_ppf", 0.3), ("_binom_isf", 0.7)):
+    of_stats(_name, lambda f, p, q=_share: f(q, 1.0, p), lambda p: mp.mpf(p > 0.7), POINTS)
+for _name, _share in (("_nbinom_ppf", 0.3), ("_nbinom_isf", 0.7)):
+    of_stats(
+        _name, lambda f, p, q=_share: f(q, 1.0, p), lambda p: mp.ceil(mp.log(mp.mpf("0.7")) / mp.log(1 - p)) - 1, POINTS
+    )
 of_stats("_cauchy_isf", lambda f, q: f(q, 0.5, 1.5), lambda q: 0.5 + 1.5 * mp.cot(mp.pi * q), POINTS)
 of_stats("_cauchy_ppf", lambda f, q: f(q, 0.5, 1.5), lambda q: 0.5 - 1.5 * mp.cot(mp.pi * q), POINTS)
 of_stats(

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 ip = pytest.importorskip("scipy.interpolate")
-pytest.importorskip("scipy.interpolate._dfitpack", reason="older releases end in other compiled functions")
+fitpack = pytest.importorskip("hoad._scipy.fitpack")
+if not hasattr(fitpack._dfitpack or fitpack._fitpack, "splev"):
+    pytest.skip("older releases end in other compiled functions", allow_module_level=True)
 
 from _scipy.orders import assert_fits  # noqa: E402
 

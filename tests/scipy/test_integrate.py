@@ -121,7 +121,7 @@ def test_derivatives_that_are_singular_at_an_end(name: str) -> None:
     f, reference, p = SMOOTH_HERE[name]
     with mp.workdps(40):
         wanted = [float(c * mp.factorial(k)) for k, c in enumerate(mp.taylor(reference, mp.mpf(p), 4))]
-    np.testing.assert_allclose(hoad.derivatives(f, 4)(p), wanted, rtol=1e-9)
+    np.testing.assert_allclose(hoad.derivatives(f, 4)(p), wanted, rtol=1e-9, atol=1e-15)
     np.testing.assert_allclose(hoad.jit(hoad.grad(f))(p), wanted[1], rtol=1e-11, atol=1e-14)
     np.testing.assert_allclose(hoad.grad(hoad.grad(f))(p), wanted[2], rtol=1e-10)
 

@@ -101,8 +101,7 @@ def test_numpy_leaves_products_to_sparse_arrays() -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        lambda x: stats.shapiro(x).statistic,
-        lambda x: stats.siegelslopes(x, x**2).slope,
+        lambda x: stats.weightedtau(x, x**2).statistic,
         lambda x: sparse.linalg.spsolve_triangular(sp.csr_array(np.eye(4)), x)[0],
         lambda x: optimize.isotonic_regression(x).x[0],
         lambda x: optimize.direct(lambda z: (z[0] - x[0]) ** 2, [(-1.0, 2.0)], maxiter=2).x[0],

@@ -6,6 +6,7 @@ A row has the density and the distribution function of the standard variable; lo
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -339,3 +340,32 @@ def test_a_density_of_data_by_a_point_and_a_place() -> None:
         found = hoad.derivatives(hoad.adopt(f), HIGHEST)(1.5)
         np.testing.assert_allclose(found, [float(c * mp.factorial(k)) for k, c in enumerate(wanted)], rtol=1e-10)
         assert hoad.grad(hoad.adopt(f))(1.5) == pytest.approx(float(wanted[1]), rel=1e-12)
+
+
+# ---- expectiles ------------------------------------------------------------------------------------------------------
+
+SPREAD = np.array([0.6, 1.7, 0.9, 2.4, 1.1, 3.1, 0.35, 1.45])
+
+
+@pytest.mark.parametrize("weights", [None, np.linspace(1.0, 2.0, 8)], ids=["alike", "weighted"])
+def test_an_expectile_balances_the_values_on_both_sides(weights: Any) -> None:
+    """The share alpha of the distances above it is the share 1 - alpha of those below: so is its derivative."""
+    w = np.ones(8) if weights is None else weights
+    f = hoad.jit(hoad.value_and_grad(hoad.adopt(lambda x: stats.expectile(x, 0.3, weights=weights))))
+    for x in (SPREAD, 2.0 * SPREAD - 0.5, SPREAD[::-1].copy()):  # other values are above it in the last
+        found, slope = f(x)
+        shares = w * np.where(x > found, 0.3, 0.7)
+        assert np.sum(shares * (x - found)) == pytest.approx(0.0, abs=1e-12)
+        np.testing.assert_allclose(slope, shares / np.sum(shares), rtol=1e-12)
+
+
+@pytest.mark.skipif("axis" not in inspect.signature(stats.expectile).parameters, reason="from SciPy 1.18 on")
+@pytest.mark.parametrize("options", [{}, {"axis": 1}, {"axis": 0, "keepdims": True}, {"axis": None}], ids=str)
+def test_expectiles_along_axes(options: dict[str, Any]) -> None:
+    x = SPREAD.reshape(2, 4)
+    value, slope = hoad.jvp(hoad.adopt(lambda x: stats.expectile(x, 0.3, **options)), (x,), (x**2,))
+    assert np.shape(value) == np.shape(stats.expectile(x, 0.3, **options))
+    beside = [stats.expectile(x + h * x**2, 0.3, **options) for h in (1e-6, -1e-6)]
+    np.testing.assert_allclose(slope, np.subtract(*beside) / 2e-6, rtol=1e-7)
+    with pytest.raises(hoad.NoRuleError, match=r"expectile with nan_policy"):
+        hoad.jvp(hoad.adopt(lambda x: stats.expectile(x, 0.3, nan_policy="omit")), (x,), (x,))

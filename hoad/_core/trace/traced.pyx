@@ -62,6 +62,10 @@ cdef extern from "Python.h":
 
     ctypedef struct PyTypeObject:
         PySequenceMethods* tp_as_sequence
+        unsigned long tp_flags
+
+    unsigned long Py_TPFLAGS_SEQUENCE
+    void PyType_Modified(PyTypeObject*)
 
 cdef dict MODULES = sys.modules
 
@@ -552,6 +556,10 @@ cdef class Scalar(Traced):
     def real(self):
         return self
 
+    @property
+    def flat(self):
+        return np.reshape(self, (1,)).flat
+
     def __getitem__(self, index):
         if index is Ellipsis:
             return representing(self, NO_AXES)
@@ -977,6 +985,12 @@ cdef class Array(Traced):
                     return read_item(self.buffer, root_place(self, at))
         found = METHODS["__getitem__"](self, index)
         return found.copy() if self.copies and type(found) is Array else found
+
+
+# From NumPy 2.5 on, the patterns of a match statement take an array for a sequence.
+if ndarray.__flags__ & Py_TPFLAGS_SEQUENCE:
+    (<PyTypeObject*>Array).tp_flags |= Py_TPFLAGS_SEQUENCE
+    PyType_Modified(<PyTypeObject*>Array)
 
 
 @cython.final

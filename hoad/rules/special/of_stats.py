@@ -78,6 +78,8 @@ RULES: dict[str, Callable[..., Any]] = {
     "_nbinom_skewness": lambda g, p, r, x: (-(g * (0.5 * p / r)), g * (p * (0.5 / (1.0 - x) - 1.0 / (2.0 - x)))),
     "_nbinom_variance": lambda g, p, r, x: (g * (p / r), -(g * (r * (2.0 - x) / (x * x * x)))),
 }
-for _name, _rule in RULES.items():
+# Quantiles that are counts: constant between steps.
+STEPS = dict.fromkeys(("_binom_isf", "_binom_ppf", "_nbinom_isf", "_nbinom_ppf"), lambda g, p, *_: (None,) * 3)
+for _name, _rule in {**RULES, **STEPS}.items():
     if hasattr(sc._ufuncs, _name):
-        define(getattr(sc._ufuncs, _name), _rule, name=f"scipy.special.{_name}")
+        define(getattr(sc._ufuncs, _name), _rule, name=f"scipy.special.{_name}", is_constant=_name in STEPS)
