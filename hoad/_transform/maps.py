@@ -76,8 +76,8 @@ class Map:
         around = self._values_around(part.outer)
         if diagonal or scaled:
             origins = list(products)
-            rows = [1 + origins.index(origin) for origin in scaled.values()]
-            program = self._multiplied(program, len(given), len(diagonal), rows)
+            multiplied = [1 + origins.index(origin) for origin in scaled.values()]
+            program = self._multiplied(program, len(given), len(diagonal), multiplied)
             ones = {origin: _ones(node_row(graph, origin)[3]) for origin in set(scaled.values())}
             factors = self._values_around(list(scaled), ones)
             around = [*self._values_around(diagonal, {seed: self._units}), *factors, *around]
