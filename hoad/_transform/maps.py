@@ -133,11 +133,11 @@ def _products(graph: Graph, seed: int, end: int) -> dict[int, tuple[int, bool]]:
         depends.add(node)
         if primitive is prim.RESHAPE and operands[0] in units:
             units.add(node)
-        elif primitive is prim.MATMUL and aval.ndim == 2:  # no stack of matrices, which is not transposed so
+        elif primitive is prim.MATMUL and aval.ndim in (1, 2):  # no stack of matrices, which is not transposed so
             left, right = operands
             if right in units and left not in depends and _is_vector(graph, right, 0):
                 found[node] = _turned(graph, left)
-            elif left in units and right not in depends and _is_vector(graph, left, 1):
+            elif left in units and right not in depends and _is_vector(graph, left, -1):
                 found[node] = right, False
     return found
 
@@ -214,9 +214,9 @@ def _ones(aval: AbstractValue) -> Any:
 
 
 def _is_vector(graph: Graph, node: int, axis: int) -> bool:
-    """Whether a node is a matrix of one column (along axis 0) or one row (along axis 1)."""
+    """Whether a node is a vector, or a matrix of one column (along axis 0) or one row (along axis -1)."""
     shape = node_row(graph, node)[3].shape
-    return len(shape) == 2 and shape[1 - axis] == 1
+    return len(shape) == 1 or (len(shape) == 2 and shape[-1 - axis] == 1)
 
 
 def _packed(program: Program, held: list[Any], rows: int) -> tuple[Program, list[Any]]:

@@ -52,6 +52,9 @@ cdef enum:
     LOOKED_AT = 512             # places of a gather at a time
     BLOCK = 256                 # elements that are put side by side for a kernel
     ONE_THREAD = 1 << 18        # multiplications up to which OpenBLAS shares no product among threads of its own
+    AT_ONCE = 1000000           # multiplications that OpenBLAS does without putting matrices in another order
+    TERMS = 240                 # of a sum in such a product
+    FEW_NUMBERS = 4096          # of its result
     FEW_ITEMS = 8               # of a row: a loop over the lanes is the shorter way
     FEW_ROWS = 16               # rows of a product: fewer are slow, for the matrix is read once for all
 
@@ -235,6 +238,7 @@ cdef class Plan:
         self.empty = 0 in outer
         self.may_be_singular = primitive.op == OP_SOLVE or primitive.op == OP_INV
         self.is_product = primitive.op == OP_MATMUL and not outer
+        self.has_terms = self.is_product and (<AbstractValue>sig.results[0]).is_float64
         if primitive.op == OP_MATMUL and sig.params is not None:
             self.piece_rows, self.piece_columns = sig.params
         inner = [s for steps in core_steps for s in steps]
@@ -465,9 +469,39 @@ cdef class Plan:
         while first < lanes:
             dims[1] = min(rows, lanes - first)
             args[0], args[1], args[2] = at[left] + first * moves[left], at[right], at[2] + first * moves[2]
-            self.loop(args, dims, steps, self.data)
+            if (self.has_terms and dims[2] > TERMS and dims[1] * dims[3] <= FEW_NUMBERS
+                    and steps[8] == sizeof(double) and dims[1] * dims[2] * dims[3] > AT_ONCE):
+                self.run_terms(args, dims, steps)
+            else:
+                self.loop(args, dims, steps, self.data)
             first += rows
         return True
+
+    cdef void run_terms(self, char** args, cnp.npy_intp* dims, const cnp.npy_intp* steps) noexcept nogil:
+        """A product of matrices, with some of the terms of its sums at a time, for which BLAS reorders nothing."""
+        cdef double found[FEW_NUMBERS]
+        cdef char* part[3]
+        cdef cnp.npy_intp own[9]
+        cdef cnp.npy_intp total = dims[2]
+        cdef cnp.npy_intp parts = (total + TERMS - 1) // TERMS
+        cdef cnp.npy_intp first = 0
+        cdef cnp.npy_intp i, j, k
+        cdef double* row
+        memcpy(own, steps, sizeof(own))
+        for k in range(parts):
+            dims[2] = total * (k + 1) // parts - first
+            part[0], part[1], part[2] = args[0] + first * steps[4], args[1] + first * steps[5], args[2]
+            if k == 1:
+                own[7], own[8] = dims[3] * <cnp.npy_intp>sizeof(double), sizeof(double)
+            if k:
+                part[2] = <char*>found
+            self.loop(part, dims, own, self.data)
+            for i in range(dims[1] if k else 0):
+                row = <double*>(args[2] + i * steps[7])
+                for j in range(dims[3]):
+                    row[j] += found[i * dims[3] + j]
+            first += dims[2]
+        dims[2] = total
 
     cdef int run_loops(self, char** operands, char** results) noexcept nogil:
         cdef char* at[MOST_LOOP_OPERANDS]
