@@ -55,6 +55,7 @@ cdef enum:
     AT_ONCE = 1000000           # multiplications that OpenBLAS does without putting matrices in another order
     TERMS = 240                 # of a sum in such a product
     FEW_NUMBERS = 4096          # of its result
+    TILE = 8                    # numbers of a line of the cache
     FEW_ITEMS = 8               # of a row: a loop over the lanes is the shorter way
     FEW_ROWS = 16               # rows of a product: fewer are slow, for the matrix is read once for all
 
@@ -622,6 +623,9 @@ cdef class Plan:
         cdef int d
         if self.empty:
             return
+        if self.ndim == 1 and self.itemsize == self.steps[1] == sizeof(double):
+            transpose_numbers(x, self.core_steps[1], self.core_dims[0], p, self.steps[0], self.dims[0])
+            return
         at[0] = p
         at[1] = x
         for d in range(self.ndim):
@@ -840,6 +844,32 @@ cdef void run_part(void* data, int64_t part, char* scratch) noexcept nogil:
 cdef void sum_loop(char** args, const cnp.npy_intp* dims, const cnp.npy_intp* steps, void* data) noexcept nogil:
     """NumPy's loop of a sum of neighbours."""
     (<double*>args[0])[0] += sums_total(<double*>args[1], dims[0])
+
+
+cdef void transpose_numbers(char* x, cnp.npy_intp step, cnp.npy_intp n, char* p, cnp.npy_intp stride,
+                            cnp.npy_intp m) noexcept nogil:
+    """The rows of x, n of m neighbours, as columns of p: two by two, a line of the cache of p at a time."""
+    cdef cnp.npy_intp i, j, high
+    cdef cnp.npy_intp low = 0
+    cdef double a, b, c, d
+    cdef double* row
+    cdef double* below
+    cdef double* out
+    cdef double* beside
+    while low < n - 1:
+        high = min(low + TILE, n - 1)
+        for j from 0 <= j < m - 1 by 2:
+            out, beside = <double*>(p + j * stride), <double*>(p + (j + 1) * stride)
+            for i from low <= i < high by 2:
+                row, below = <double*>(x + i * step) + j, <double*>(x + (i + 1) * step) + j
+                a, b, c, d = row[0], row[1], below[0], below[1]
+                out[i], out[i + 1], beside[i], beside[i + 1] = a, c, b, d
+        low += TILE
+    for i in range(n):
+        j = 0 if n % 2 and i == n - 1 else m - m % 2        # what is left of an odd number of rows or columns
+        while j < m:
+            (<double*>(p + j * stride))[i] = (<double*>(x + i * step))[j]
+            j += 1
 
 
 cdef void copy_row(char* p, char* x, cnp.npy_intp n, cnp.npy_intp step, int64_t itemsize) noexcept nogil:

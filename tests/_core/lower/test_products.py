@@ -85,6 +85,14 @@ def test_large_views_are_put_together_beforehand() -> None:
     np.testing.assert_allclose(hoad.jit(f)(x), np.sin(y) * y + y / 2, rtol=1e-14, atol=1e-14)
 
 
+@pytest.mark.parametrize("rows", [1, 2, 7, 8, 9, 17, 40])
+@pytest.mark.parametrize("columns", [1, 2, 7, 8, 9, 17, 40])
+def test_copies_of_transposes(rows: int, columns: int) -> None:
+    x = RNG.normal(size=(rows + 3, columns + 4))
+    for f in (np.transpose, lambda x: x[1:-2, 2:-2].T, lambda x: x[::-1, 2:].T, lambda x: x[:, ::-1].T):
+        np.testing.assert_array_equal(hoad.record(f, x).evaluate(x), f(x))
+
+
 def test_products_alone_leave_no_copies() -> None:
     """A program of a product and a transpose has no chains; what is read where it lies is not copied there either."""
     for f in (lambda a: a.T @ a, lambda a: a.T @ a[:, 0] * 1.0, lambda a: np.transpose(a, (1, 0)) @ a):
