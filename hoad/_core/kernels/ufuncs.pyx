@@ -191,7 +191,7 @@ cdef object binary(str says):
 
 
 slope = unary("slope(x): the sign of x, as the derivative of its absolute value.")
-sech = unary("sech(x): 1 / cosh(x).")
+sech_squared = unary("sech_squared(x): 1 / cosh(x)**2.")
 logistic = unary("logistic(x): 1 / (1 + exp(-x)).")
 sqrt_one_minus_square = unary("sqrt_one_minus_square(x): sqrt((1 - x) * (1 + x)), which does not cancel.")
 x_over_hypot = binary("x_over_hypot(x, y): x / hypot(x, y), 0 at the origin.")

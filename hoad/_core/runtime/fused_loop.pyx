@@ -22,7 +22,7 @@ from hoad._core.base.blocks cimport appended, give, required, reserve
 from hoad._core.ops.plan cimport SUM_OF_NEGATIVE_ZERO, Loop
 from hoad._core.graph.primitive cimport Scalar1, Scalar2
 from hoad._core.base.threads cimport share
-from hoad._core.kernels.vector cimport Gathered2, Kernel1, Kernel2, Kernel3
+from hoad._core.kernels.vector cimport Gathered2, Kernel1, Kernel2, Kernel3, KernelBoth
 
 cdef extern from "sums.h":
     double sums_total(const double* x, int64_t n) noexcept nogil
@@ -221,6 +221,8 @@ cdef void run_instruction(FusedLoop loop, Instruction* code, double** bases, dou
         (<Kernel3>code.function)(a, b, address(loop, code.c, bases, start, low), out, n)
     elif code.move == M_ROW:
         (<Kernel1>code.function)(a, out, n)
+    elif code.move == M_BOTH:
+        (<KernelBoth>code.function)(a, out, address(loop, code.c, bases, start, low), n)
     elif code.move == M_GATHERED:
         (<Gathered2>code.function)(bases[code.a], code.k + (low - code.low), bases[code.b],
                                    code.m + (low - code.low), out, n)
