@@ -17,8 +17,9 @@ from hoad._core.lower.fusion cimport (
 )
 from hoad._core.lower.rewrite cimport add_preset
 from hoad._core.runtime.fused_loop cimport (
-    M_BOTH, M_BYTES, M_COPY, M_EACH1, M_EACH2, M_EXPAND, M_EXPAND_TRUTHS, M_GATHER, M_GATHERED, M_LOAD, M_LOOP1, M_LOOP2,
-    M_PAIR, M_ROW, M_ROWS, M_SELECT, M_STORE, M_SUM, M_SUMS, M_TRUTHS, M_ZERO, ROW, SLOTS, Instruction, RowPlace,
+    M_BOTH, M_BYTES, M_COPY, M_EACH1, M_EACH2, M_EXPAND, M_EXPAND_TRUTHS, M_GATHER, M_GATHERED, M_LOAD, M_LOOP1,
+    M_LOOP2, M_PAIR, M_ROW, M_ROWS, M_SELECT, M_STORE, M_SUM, M_SUMS, M_TRUTHS, M_ZERO, ROW, SLOTS, Instruction,
+    RowPlace,
 )
 
 cdef enum:
