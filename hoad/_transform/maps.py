@@ -11,9 +11,8 @@ import numpy as np
 from hoad._core.graph.inspect import const_value, node_row, operand_avals
 from hoad._core.graph.subgraph import varying_part
 from hoad._core.graph.tape import AbstractValue, Graph, intern_aval
-from hoad._core.kernels.ufuncs import mask
+from hoad._core.kernels.ufuncs import mask, strong_multiply
 from hoad._core.record.recording import Recording, differentiating, inline, lowered
-from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.traced import traced_node
 from hoad._ops import primitives as prim
 from hoad._program.program import Program
@@ -24,6 +23,9 @@ from hoad._transform.programs import recorded
 
 # What a node may have around it one by one: its adjoint has a result for each, and a node has at most 64 results.
 MOST_HELD = 40
+
+# Numbers of unit vectors that are kept as an array; more are made where they are needed.
+MOST_UNITS = 1 << 14
 
 
 class Map:
@@ -77,7 +79,9 @@ class Map:
         if diagonal or scaled:
             origins = list(products)
             multiplied = [1 + origins.index(origin) for origin in scaled.values()]
-            program = self._multiplied(program, len(given), len(diagonal), multiplied)
+            units = self._unit_rows(program.input_types[len(given) : len(given) + len(diagonal)])
+            program = self._multiplied(program, len(given), len(diagonal), multiplied, units)
+            given += units
             ones = {origin: _ones(node_row(graph, origin)[3]) for origin in set(scaled.values())}
             factors = self._values_around(list(scaled), ones)
             around = [*self._values_around(diagonal, {seed: self._units}), *factors, *around]
@@ -87,23 +91,37 @@ class Map:
         rows = loop(*given, *around)
         return self._recording.results([self._recording.operand(x) for x in rows])
 
-    def _multiplied(self, program: Program, first: int, count: int, rows: list[int]) -> Program:
-        """The program whose inputs from `first` on are factors of what stood there.
+    def _unit_rows(self, factors: Sequence[AbstractValue]) -> list[Any]:
+        """An array with the unit vector for each k, in a list, where there are such factors of it and it is small."""
+        labels = np.asarray(self._labels).reshape(-1)
+        if not factors or labels.size * self._count > MOST_UNITS or any(not aval.is_float64 for aval in factors):
+            return []
+        found = (np.arange(self._count)[:, None] == labels).astype(float)
+        return [found.reshape((self._count, *self._units.shape))]
+
+    def _multiplied(self, program: Program, first: int, count: int, rows: list[int], units: list[Any]) -> Program:
+        """The program whose inputs from `first` on are factors of what stood there, behind the unit vector if `units`.
 
         The first `count` of them are factors of the unit vector for k, the others of the inputs `rows`.
         """
         labels = np.asarray(self._labels, np.float64).reshape(self._units.shape)
-        middle, end = first + count, first + count + len(rows)
+        start = first + len(units)
+        middle, end = start + count, start + count + len(rows)
 
         def multiplied(*inputs: Any) -> Sequence[Any]:
-            is_seeded = inputs[0] == labels if count else None
-            products = [mask(is_seeded, x) for x in inputs[first:middle]]
+            if units:
+                products = [strong_multiply(inputs[first], x) for x in inputs[start:middle]]
+            else:
+                is_seeded = inputs[0] == labels if count else None
+                products = [mask(is_seeded, x) for x in inputs[start:middle]]
             for row, x in zip(rows, inputs[middle:end], strict=True):
-                products.append(apply_primitive(prim.STRONG_MULTIPLY, None, np.reshape(inputs[row], np.shape(x)), x))
+                products.append(strong_multiply(np.reshape(inputs[row], np.shape(x)), x))
             values = [*inputs[:first], *products, *inputs[end:]]
             return inline(program._last._graph, list(program._last._outputs), program._input_nodes(), values)
 
-        return recorded(multiplied, list(program.input_types))
+        avals = list(program.input_types)
+        of_units = [intern_aval(np.dtype(np.float64), self._units.shape)] * len(units)
+        return recorded(multiplied, [*avals[:first], *of_units, *avals[first:]])
 
     def _values_around(self, operands: list[int], given: dict[int, Any] | None = None) -> list[Any]:
         """What does not depend on k, or not but by the nodes that are given values, recorded where the map will be."""

@@ -243,3 +243,23 @@ def test_the_columns_of_a_matrix_are_multiplied_once() -> None:
         found = program.evaluate(np.zeros(N))
     assert np.array_equal(found[rows == 0], np.zeros(np.sum(rows == 0)))
     assert not np.any(np.isfinite(found[rows != 0]) & (found[rows != 0] != 0))
+
+
+@pytest.mark.parametrize("n", [12, 150])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_unit_vectors_that_are_kept_and_others(n: int, dtype: Any) -> None:
+    """A sum that is dense and one that is diagonal, whose pole is at one entry alone."""
+    x = np.linspace(0.0, 1.5, n, dtype=dtype)
+
+    def f(x: Any) -> Any:
+        return np.log(np.sum(np.exp(x))) + np.sum(np.sqrt(x) ** 3)
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = hoad.record(hoad.hessian(f), np.ones(n, dtype)).evaluate(x)
+    p = np.exp(x) / np.sum(np.exp(x))
+    expected = np.diag(p) - np.outer(p, p)
+    expected[np.diag_indices(n)] += np.append(0.0, 0.75 / np.sqrt(x[1:]))
+    is_finite = np.ones((n, n), dtype=bool)
+    is_finite[0, 0] = False
+    assert found.dtype == dtype and not np.isfinite(found[0, 0])
+    np.testing.assert_allclose(found[is_finite], expected[is_finite], rtol=0, atol=50 * np.finfo(dtype).eps)
