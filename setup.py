@@ -55,6 +55,7 @@ EXTENSIONS = [
     "trace.views",
     "trace.generator_calls",
     "runtime.access_pattern",
+    "runtime.machine_kernels",
     "runtime.fused_loop",
     "runtime.gather_copy",
     "runtime.scalar_bytecode",

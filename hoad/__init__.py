@@ -151,7 +151,7 @@ def __getattr__(name: str) -> object:
             globals().update({key: public[key] for key in ("__all__", *public["__all__"]) if key in public})
             if name in globals():
                 return globals()[name]
-    raise AttributeError(f"module 'hoad' has no attribute {name!r}")
+    raise AttributeError(f"module 'hoad' has no attribute {name!r}", name=name, obj=_sys.modules[__name__])
 
 
 def __dir__() -> list[str]:

@@ -15,11 +15,11 @@ _PARTS = [conversions, mathematics, arrays]  # each says at the first use what a
 
 
 def adopt(f: Callable[..., Any]) -> Callable[..., Any]:
-    """f with all Python code that it reaches taking traced values: for functions of packages that know only NumPy.
+    """f with all the Python code that it calls accepting traced values: for functions of packages that know only NumPy.
 
-    While the result runs, f and the functions, methods and classes that it reaches, in any package but NumPy and
-    Python's own library, find other functions under the names of some of NumPy's and Python's. With plain numbers these
-    give what the originals give. With traced values
+    While the result runs, f and the functions, methods and classes that it calls, in any package except NumPy and
+    Python's standard library, find hoad's versions of some functions of NumPy and Python. With plain numbers these
+    return what the originals return. With traced values
 
     - `np.asarray(x)`, `np.array([x, 1.0])` and related functions give traced arrays;
     - `np.zeros(n)` and related functions give arrays that traced values may be written to;
@@ -40,10 +40,10 @@ def adopt(f: Callable[..., Any]) -> Callable[..., Any]:
     Raises
     ------
     ArgumentError
-        If f cannot be called, or the interpreter is none of CPython 3.10 to 3.14.
+        If f cannot be called, or the interpreter is not CPython 3.10 to 3.14.
     TracedValueError
-        If a traced value comes to compiled code (Cython, Numba, C), which would cut it off from the derivative; or if
-        an object keeps a traced value after the call and is asked for it.
+        If a traced value is passed to compiled code (Cython, Numba, C), where its derivative would be lost; or if an
+        object keeps a traced value after the call and the value is used.
 
     See Also
     --------
@@ -51,12 +51,12 @@ def adopt(f: Callable[..., Any]) -> Callable[..., Any]:
 
     Notes
     -----
-    The package is not changed: the modules, classes and functions stay what they are, other threads see nothing of it,
-    and what runs after the call is plain again. The interpreter shows the frames of this thread other globals, as
-    PEP 523 lets it.
+    The modules, classes and functions of the package are not changed, other threads are not affected, and after the
+    call everything is plain again. The interpreter evaluates the frames of this thread with other globals, as PEP 523
+    allows.
 
-    Classes are themselves wherever they are not called, so `isinstance(x, float)`, `dtype=float` and
-    `type(x) is float` answer as for plain numbers.
+    Classes are replaced only where they are called, so `isinstance(x, float)`, `dtype=float` and `type(x) is float`
+    answer as for plain numbers.
 
     Cost: none where a jitted function is replayed. While it is recorded, a global name takes some 0.1 us longer to look
     up, and the array made by `np.zeros` is a traced one.
@@ -94,12 +94,12 @@ def adopt(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def adopting(*packages: str) -> Adopting:
-    """While it is entered, the code of these packages takes traced values, as what `adopt` gives does.
+    """A context in which the code of these packages accepts traced values, as under `adopt`.
 
     Parameters
     ----------
     *packages : str
-        Names of packages or modules, with all that is in them. Without any, all code is adopted that is entered.
+        Names of packages or modules, with all that they contain. Without any, all code that runs is adopted.
 
     Returns
     -------
@@ -108,7 +108,7 @@ def adopting(*packages: str) -> Adopting:
     Raises
     ------
     ArgumentError
-        If a name is no text, or the interpreter is none of CPython 3.10 to 3.14.
+        If a name is not a string, or the interpreter is not CPython 3.10 to 3.14.
 
     See Also
     --------
@@ -116,7 +116,7 @@ def adopting(*packages: str) -> Adopting:
 
     Notes
     -----
-    The function that holds the `with` statement runs already, so that it is not adopted itself.
+    The function with the `with` statement is already running, so it is not adopted itself.
 
     Cost: as for `adopt`.
 

@@ -44,6 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             option for action in commands.get(options.command, parser)._actions for option in action.option_strings
         ]
         close = close_name(unknown[0], known)
+        if "at" in options and not unknown[0].startswith("-"):
+            close = " Write the numbers of an array with commas, as in --at 1.0,2.0."
         parser.exit(2, f"{name}: there is no {' '.join(unknown)}.{close} See {name} --help.\n")
     if options.command is None:
         parser.print_help()
@@ -76,12 +78,10 @@ def _parser() -> argparse.ArgumentParser:
         default="hoad-demo.html",
         help="where to write a page with figures (default: %(default)s)",
     )
-    about = "show versions, the processor and threads: what a report of a bug should say"
+    about = "show versions, the processor and threads, as a bug report needs them"
     info = commands.add_parser("info", help=about, description=f"S{about[1:]}.", allow_abbrev=False)
     info.add_argument("--json", action="store_true", help="write it as JSON")
-    commands.add_parser(
-        "bench", help="measure hoad beside its peers (in a clone; the benchmarks are no part of an installation)"
-    )
+    commands.add_parser("bench", help="measure hoad and other libraries (in a clone: the benchmarks are not installed)")
     about = "write a script with which a shell completes commands and options"
     completion = commands.add_parser(
         "completion", help=about, description=f"W{about[1:]}.", epilog=COMPLETION_EXAMPLES,

@@ -132,7 +132,7 @@ def scan(
     -----
     Cost: the body is recorded once, at the first step, and runs compiled, some nanoseconds per operation, without
     Python. On the tape the loop is one node for any N. The reverse sweep runs a loop of the body's adjoint. It keeps
-    the carry into every step, or, if these exceed a megabyte, into each of √N segments, which it runs again.
+    the carry into every step, or, if these exceed 32 MB, into each of √N segments, which it runs again.
     Derivatives of any order and mode are such loops too. A Python loop is recorded step by step instead, and may
     branch; for few steps it is as fast.
 

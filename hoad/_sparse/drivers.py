@@ -128,7 +128,7 @@ def lagrangian_hessian(
     format: Format = "csr",
     triangle: Triangle = "lower",
 ) -> SparseDerivative:
-    """The Hessian ``(x, λ, σ) -> σ ∇²f(x) + Σᵢ λᵢ ∇²gᵢ(x)`` of a Lagrange function as a sparse matrix.
+    """The Hessian ``(x, λ, σ) -> σ ∇²f(x) + Σᵢ λᵢ ∇²gᵢ(x)`` of a Lagrangian as a sparse matrix.
 
     Parameters
     ----------

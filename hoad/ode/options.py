@@ -120,7 +120,7 @@ def checked_args(args: Any, name: str, called: str = "rhs(t, y, *args)") -> tupl
     if isinstance(args, (tuple, list)):
         return tuple(args)
     kind = "a traced value" if is_traced(args) else type(args).__name__
-    shown = repr(args) if isinstance(args, (int, float, complex)) else "x"
+    shown = repr(args) if type(args) in (int, float, complex) else "x"
     raise ArgumentError(
         f"{name} takes args as a tuple, for {called}, but was given {kind}. For one further argument write "
         f"args=({shown},)."

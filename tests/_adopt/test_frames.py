@@ -186,6 +186,9 @@ def test_compiled_code_raises() -> None:
         hoad.grad(hoad.adopt(lambda x: struct.unpack("d", struct.pack("d", x))[0]))(0.4)
     with pytest.raises(hoad.TracedValueError, match=r"^Write np\.asarray.*a @ x.*test_frames\.py:\d+"):
         hoad.grad(hoad.adopt(lambda x: np.linspace(0.0, 1.0, 3).dot(x)))(X)
+    ndimage = pytest.importorskip("scipy.ndimage")
+    with pytest.raises(hoad.TracedValueError, match=r"^Compiled code of scipy takes plain.*a rule.*_filters\.py:\d+"):
+        hoad.jacobian(hoad.adopt(lambda x: ndimage.gaussian_filter(x, 1.0)))(X)
 
 
 class Cache:

@@ -177,6 +177,10 @@ def test_failed(arguments: list[str], said: str, capsys: pytest.CaptureFixture[s
         (["model:loss", "--at", "1,2", "--at", "3"], "takes 1 argument (x), but 2 points were given"),
         (["model:nothing", "--at", "1"], "takes no argument, so there is no point to give"),
         (["numpy:hypot"], "--at"),
+        (
+            ["model:loss", "--at", "1", "2"],
+            "there is no 2. Write the numbers of an array with commas, as in --at 1.0,2.0.",
+        ),
         (["model:loss", "--at", "1", "--order", "two"], "invalid int value"),
         (["model:loss", "--at", "1,2", "--order", "99"], "order from 0 to 20"),
         (["model:loss", "--at", "1,2", "--modes", "--order", "-1"], "check.modes takes an order from 0 to 20"),

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from quality.project import ROOT
 
 from hoad._cli import main as cli
 from hoad._cli.completion import commands_of
@@ -35,10 +36,10 @@ def run(shell: str, *words: str, where: Path) -> list[str]:
     return done.stdout.split("\n")
 
 
-def test_every_command_and_option_is_offered(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_command_and_option_is_offered_and_documented(capsys: pytest.CaptureFixture[str]) -> None:
     parser = cli._parser()
-    for shell in ("bash", "zsh", "fish"):
-        text = script(shell, capsys)
+    page = (ROOT / "docs/reference/command-line.md").read_text()
+    for text in (*(script(shell, capsys) for shell in ("bash", "zsh", "fish")), page):
         for name, command in commands_of(parser).items():
             options = [option.lstrip("-") for action in command._actions for option in action.option_strings]
             assert [word for word in (name, *options) if word not in text] == []

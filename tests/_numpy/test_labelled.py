@@ -72,6 +72,20 @@ def test_errors_within_pandas_name_the_line_of_the_user() -> None:
         hoad.jacobian(lambda x: frame @ x)(np.ones(2))
 
 
+@pytest.mark.parametrize("adopt", [False, True])
+def test_a_column_of_traced_values_is_refused_with_what_to_write(adopt: bool) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": A})
+
+    def loss(p: Any) -> Any:
+        copy = frame.copy()
+        copy["model"] = p[0] * copy["a"]
+        return ((copy["model"] - copy["a"]) ** 2).sum()
+
+    with pytest.raises(TracedValueError, match=r"to_numpy\(\) \(test_labelled\.py:\d+\): putting .* numbers of pandas"):
+        hoad.grad(hoad.adopt(loss) if adopt else loss)(np.ones(1))
+
+
 class Named:
     """What matters of an array of xarray's: it holds any array as `data`, and gives another of its kind."""
 

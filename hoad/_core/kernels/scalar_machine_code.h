@@ -8,18 +8,11 @@ can be run, bytecode is interpreted. */
 #ifndef HOAD_SCALAR_MACHINE_CODE_H
 #define HOAD_SCALAR_MACHINE_CODE_H
 
+#include "executable_memory.h"
 #include "machine_code.h"
 #include "scalar_bytecode.h"
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(_WIN32)
-
-#define HAS_MACHINE_CODE 1
-
-static int64_t codes_made = 0;
-
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
+#if HAS_MACHINE_CODE
 
 enum {
     REGISTERS = 15,             /* for numbers; the sixteenth is for what is between two operations */
@@ -315,16 +308,15 @@ static int64_t count_uses(const int32_t* c, int32_t* uses)
 /* Memory for so many operations, which can be written to; 0 where there is none, or where a number is out of reach. */
 static int begin(Assembler* s, const int32_t* code, size_t operations, int32_t numbers, size_t* nbytes)
 {
-    const size_t page = 1 << 12;
     int64_t highest = count_uses(code, NULL);
     if (highest < 0 || numbers >= FURTHEST || !__builtin_cpu_supports("avx"))
         return 0;
     s->uses = (int32_t*)calloc((size_t)(highest < numbers ? numbers : highest) + 1, sizeof(int32_t));
     if (!s->uses)
         return 0;
-    *nbytes = (operations * MOST_BYTES + 2 * page) & ~(page - 1);
-    s->at = (uint8_t*)mmap(NULL, *nbytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (s->at == (uint8_t*)MAP_FAILED) {
+    *nbytes = operations * MOST_BYTES + PAGE;
+    s->at = writable_memory(nbytes);
+    if (!s->at) {
         free(s->uses);
         return 0;
     }
@@ -334,21 +326,10 @@ static int begin(Assembler* s, const int32_t* code, size_t operations, int32_t n
     return 1;
 }
 
-/* The memory as code that can be run, or NULL; what it does not need is given back. */
 static void* end(Assembler* s, uint8_t* memory, size_t* nbytes)
 {
-    const size_t page = 1 << 12;
-    size_t used = ((size_t)(s->at - memory) + page - 1) & ~(page - 1);
     free(s->uses);
-    if (used < *nbytes)
-        munmap(memory + used, *nbytes - used);
-    *nbytes = used;
-    if (!mprotect(memory, used, PROT_READ | PROT_EXEC)) {
-        __atomic_fetch_add(&codes_made, 1, __ATOMIC_RELAXED);
-        return memory;
-    }
-    munmap(memory, used);
-    return NULL;
+    return executable_memory(memory, s->at, nbytes);
 }
 
 /* Machine code for so many operations, or NULL; its bytes in memory. */
@@ -365,8 +346,6 @@ static MachineCode machine_code(const int32_t* code, int32_t operations, const u
     bytes(&s, "\x5b\xc3", 2);                 /* pop rbx; ret */
     return (MachineCode)end(&s, memory, nbytes);
 }
-
-static void release_machine_code(void* code, size_t nbytes) { munmap(code, nbytes); }
 
 /* ---- loops */
 
@@ -492,26 +471,10 @@ static MachineLoop machine_loop(const int32_t* code, int32_t operations, void* c
     return (MachineLoop)end(&s, memory, nbytes);
 }
 
-/* Count more runs; whether these reach a limit, which they do in one thread alone. */
-static int reaches(int64_t* runs, int64_t more, int64_t limit)
-{
-    int64_t before = __atomic_fetch_add(runs, more, __ATOMIC_RELAXED);
-    return before < limit && limit <= before + more;
-}
-
-#define published(code) __atomic_load_n(code, __ATOMIC_ACQUIRE)
-#define publish(code, made) __atomic_store_n(code, made, __ATOMIC_RELEASE)
-
 #else
 
-#define HAS_MACHINE_CODE 0
-#define codes_made 0
 #define machine_code(code, operations, locals, functions, nbytes) NULL
 #define machine_loop(code, operations, functions, form, numbers, nbytes) NULL
-#define release_machine_code(code, nbytes)
-#define reaches(runs, more, limit) 0
-#define published(code) NULL
-#define publish(code, made)
 
 #endif
 #endif

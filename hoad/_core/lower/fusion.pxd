@@ -6,7 +6,8 @@ from hoad._core.graph.tape cimport OP_ADD, OP_MULTIPLY, OP_SQUARE, OP_SUBTRACT
 from hoad._core.kernels.vector cimport FIRST_ADD, FIRST_LESS, FIRST_TIMES
 from hoad._core.runtime.access_pattern cimport AccessPattern
 from hoad._core.runtime.engine cimport Lowered
-from hoad._core.runtime.fused_loop cimport MARGIN, FusedLoop
+from hoad._core.runtime.fused_loop cimport FusedLoop
+from hoad._core.runtime.row_instruction cimport MARGIN
 
 cdef enum:
     NONE = -1

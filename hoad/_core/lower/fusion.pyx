@@ -8,7 +8,7 @@ but its fused loop, is kept in memory.
 
 from hoad._core.base.blocks cimport appended, give, reserve
 from hoad._core.lower.rewrite cimport more_registers
-from hoad._core.runtime.fused_loop cimport BLOCK, SLOTS
+from hoad._core.runtime.row_instruction cimport BLOCK, SLOTS
 
 from hoad._core.graph.tape cimport OP_NEGATIVE
 

@@ -7,16 +7,26 @@ instruction, and rows are used again once nobody reads them any more.
 cimport cython
 
 from hoad._core.graph.primitive cimport INFO
-from hoad._core.graph.tape cimport OP_ADD, OP_DIVIDE, OP_MULTIPLY, OP_NEGATIVE, OP_SQUARE, OP_SUBTRACT
+from hoad._core.graph.tape cimport (
+    OP_ABSOLUTE, OP_ADD, OP_DIVIDE, OP_EQUAL, OP_GREATER, OP_GREATER_EQUAL, OP_LESS, OP_LESS_EQUAL, OP_MASK,
+    OP_MULTIPLY, OP_NEGATIVE, OP_NOT_EQUAL, OP_SQRT, OP_SQUARE, OP_STRONG_DIVIDE, OP_STRONG_MULTIPLY, OP_SUBTRACT,
+    uint16_t,
+)
 from hoad._core.kernels.vector cimport (
-    FIRST_TIMES, THEN_ADD, THEN_FROM, THEN_LESS, THEN_TIMES, Kernel3, kernel_of_both, pair_kernel, selection_kernel,
+    FIRST_TIMES, THEN_ADD, THEN_FROM, THEN_LESS, THEN_TIMES, Forms2, Kernel1, Kernel3, arithmetic, kernel_of_both,
+    pair_kernel, selection_kernel, vector1,
 )
 from hoad._core.lower.fusion cimport (
     IN_ARRAY, IN_SLOT, IN_VECTOR, NONE, OPERATION, STORE, SUM, SUMS_ALONG, ZEROS, Source, VectorOp, first_of, may_join,
     reads_row, shift,
 )
 from hoad._core.lower.rewrite cimport add_preset
-from hoad._core.runtime.fused_loop cimport (
+from hoad._core.runtime.machine_kernels cimport (
+    ABSOLUTE, ADD, ADD_TO_ZERO, DIVIDE, EQUAL, GREATER, GREATER_EQUAL, LESS, LESS_EQUAL, MASK, MAXIMUM, MINIMUM,
+    MULTIPLY, NEGATE, NOT_EQUAL, NOTHING, RECIPROCAL, SELECT, SIGN, SQUARE_ROOT, STRONG_DIVIDE, STRONG_MULTIPLY,
+    SUBTRACT, SUBTRACT_FROM, TAKE, machine_kernels,
+)
+from hoad._core.runtime.row_instruction cimport (
     M_BOTH, M_BYTES, M_COPY, M_EACH1, M_EACH2, M_EXPAND, M_EXPAND_TRUTHS, M_GATHER, M_GATHERED, M_LOAD, M_LOOP1,
     M_LOOP2, M_PAIR, M_ROW, M_ROWS, M_SELECT, M_STORE, M_SUM, M_SUMS, M_TRUTHS, M_ZERO, ROW, SLOTS, Instruction,
     RowPlace,
@@ -65,6 +75,8 @@ cdef class LoopGenerator:
                 self.add_bytes(&self.vectors[k])
             self.loop.read_back(first, self.vectors[k].reach)
             self.rows.give_back()
+        self.loop.machine = machine_kernels(self.loop.code, self.loop.n_code, self.loop.places, self.loop.n_rows,
+                                            self.loop.remembered, self.loop.n_remembered)
         return self.loop
 
     cdef int find_members(self) except -1:
@@ -275,15 +287,17 @@ cdef class LoopGenerator:
         cdef int32_t b = self.row_of(inner, inner.sides - 1, True) if inner.sides == 2 else a
         cdef int32_t c = self.row_of(vector, side, True)
         cdef int second = THEN_ADD
+        cdef int32_t then = ADD
         if vector.op == OP_MULTIPLY:
-            second = THEN_TIMES
+            second, then = THEN_TIMES, MULTIPLY
         elif vector.op == OP_SUBTRACT:
-            second = THEN_LESS if side == 1 else THEN_FROM
+            second, then = (THEN_LESS, SUBTRACT) if side == 1 else (THEN_FROM, SUBTRACT_FROM)
         cdef Kernel3 kernel = pair_kernel(first_of(inner.op), second, self.is_row(a), self.is_row(b), self.is_row(c))
         self.release(inner)
         self.release(vector)
         cdef int32_t out = self.result(vector)
-        self.add(M_PAIR, <void*>kernel, a, b, out, vector).c = c
+        made = self.add(M_PAIR, <void*>kernel, a, b, out, vector)
+        made.c, made.first, made.then = c, word_of(inner.op), then
         return 0
 
     cdef int add_led(self, VectorOp* vector) except -1:
@@ -293,7 +307,8 @@ cdef class LoopGenerator:
         cdef Kernel3 kernel = pair_kernel(FIRST_TIMES, THEN_LESS, True, False, self.is_row(b))
         self.release(vector)
         cdef int32_t out = self.result(vector)
-        self.add(M_PAIR, <void*>kernel, a, self.place_of_minus_one(), out, vector).c = b
+        made = self.add(M_PAIR, <void*>kernel, a, self.place_of_minus_one(), out, vector)
+        made.c, made.first, made.then = b, MULTIPLY, SUBTRACT
         return 0
 
     cdef int32_t place_of_minus_one(self) except -1:
@@ -352,7 +367,10 @@ cdef class LoopGenerator:
             a = self.row_of(vector, 0, False) if self.loop.places[a].is_truth else a
             self.release(vector)
             out = self.result(vector)
-            self.add(M_EXPAND if self.loop.places[a].view != NULL else M_COPY, NULL, a, a, out, vector)
+            if self.loop.places[a].view != NULL:
+                self.add(M_EXPAND, NULL, a, a, out, vector)
+            else:
+                self.add(M_COPY, NULL, a, a, out, vector).first = ADD_TO_ZERO
         return 0
 
     cdef int add_selection(self, VectorOp* vector) except -1:
@@ -362,7 +380,8 @@ cdef class LoopGenerator:
         cdef Kernel3 kernel = selection_kernel(self.is_row(a), self.is_row(c))
         self.release(vector)
         cdef int32_t out = self.result(vector)
-        self.add(M_SELECT, <void*>kernel, a, condition, out, vector).c = c
+        made = self.add(M_SELECT, <void*>kernel, a, condition, out, vector)
+        made.c, made.first = c, SELECT
         return 0
 
     cdef int add_bytes(self, VectorOp* vector) except -1:
@@ -404,7 +423,7 @@ cdef class LoopGenerator:
         else:
             function = <void*>INFO[vector.op].v1 if INFO[vector.op].v1 != NULL else <void*>INFO[vector.op].f1
             move = M_ROW if INFO[vector.op].v1 != NULL else M_EACH1
-        self.add(move, function, a, b, out, vector)
+        self.add(move, function, a, b, out, vector).first = word_of(vector.op)
         return 0
 
     cdef int add_gathered(self, VectorOp* vector) except -1:
@@ -488,7 +507,8 @@ cdef class LoopGenerator:
         if load in self.rows.loaded:
             return self.loop.add_place(ROW, self.rows.loaded[load], 0, 1)
         out = self.loop.add_place(ROW, self.rows.borrow() if load is None else self.rows.hold(load), 0, 1)
-        self.add(move_of_load(&self.loop.places[at]), NULL, at, at, out, vector)
+        cdef int32_t move = move_of_load(&self.loop.places[at])
+        self.add(move, NULL, at, at, out, vector).first = TAKE if move == M_LOAD else NOTHING
         return out
 
     cdef int32_t base_of(self, Source* source) except -1:
@@ -536,6 +556,36 @@ cdef class RowAllocator:
         for load in [x for x in self.loaded if self.last[x] == self.now]:
             self.free.append(self.loaded.pop(load))
         return 0
+
+
+cdef const Forms2* MAXIMUM_FORMS = arithmetic("maximum")
+cdef const Forms2* MINIMUM_FORMS = arithmetic("minimum")
+cdef Kernel1 SIGN_KERNEL = vector1("sign")
+cdef Kernel1 RECIPROCAL_KERNEL = vector1("reciprocal")
+
+
+cdef int32_t word_of(uint16_t op) noexcept:
+    """What machine code calls an operation; NOTHING where it has none."""
+    if op == OP_ADD: return ADD
+    if op == OP_SUBTRACT: return SUBTRACT
+    if op == OP_MULTIPLY or op == OP_SQUARE: return MULTIPLY
+    if op == OP_DIVIDE: return DIVIDE
+    if op == OP_NEGATIVE: return NEGATE
+    if op == OP_ABSOLUTE: return ABSOLUTE
+    if op == OP_SQRT: return SQUARE_ROOT
+    if op == OP_LESS: return LESS
+    if op == OP_LESS_EQUAL: return LESS_EQUAL
+    if op == OP_GREATER: return GREATER
+    if op == OP_GREATER_EQUAL: return GREATER_EQUAL
+    if op == OP_EQUAL: return EQUAL
+    if op == OP_NOT_EQUAL: return NOT_EQUAL
+    if op == OP_MASK: return MASK
+    if op == OP_STRONG_MULTIPLY: return STRONG_MULTIPLY
+    if op == OP_STRONG_DIVIDE: return STRONG_DIVIDE
+    if INFO[op].forms != NULL and INFO[op].forms == MAXIMUM_FORMS: return MAXIMUM
+    if INFO[op].forms != NULL and INFO[op].forms == MINIMUM_FORMS: return MINIMUM
+    if INFO[op].v1 != NULL and INFO[op].v1 == SIGN_KERNEL: return SIGN
+    return RECIPROCAL if INFO[op].v1 != NULL and INFO[op].v1 == RECIPROCAL_KERNEL else NOTHING
 
 
 cdef inline bint is_idle(VectorOp* vector) noexcept:

@@ -23,6 +23,12 @@ from hoad._core.ops.plan cimport SUM_OF_NEGATIVE_ZERO, Loop
 from hoad._core.graph.primitive cimport Scalar1, Scalar2
 from hoad._core.base.threads cimport share
 from hoad._core.kernels.vector cimport Gathered2, Kernel1, Kernel2, Kernel3, KernelBoth
+from hoad._core.runtime.access_pattern cimport AccessPattern
+from hoad._core.runtime.machine_kernels cimport AT_ONCE, MOST_ARRAYS, NOTHING, MachineKernel
+from hoad._core.runtime.row_instruction cimport (
+    BLOCK, BLOCKS_A_PART, M_BOTH, M_BYTES, M_COPY, M_EACH1, M_EXPAND, M_EXPAND_TRUTHS, M_GATHER, M_GATHERED, M_LOAD,
+    M_LOOP1, M_LOOP2, M_PAIR, M_ROW, M_ROWS, M_SELECT, M_STORE, M_SUM, M_SUMS, M_TRUTHS, M_ZERO, MARGIN, ROW, SLOTS,
+)
 
 cdef extern from "sums.h":
     double sums_total(const double* x, int64_t n) noexcept nogil
@@ -31,8 +37,8 @@ cdef enum:
     WORTH_A_THREAD = 1 << 19    # numbers to go through: some 50 microseconds, to a thread's ten until it runs
     REACHES_A_PART = 8          # at least, lest what is made twice be much
     LONGEST_GRAIN = 1 << 30
-    TILE = 16                   # coordinates that stores write together
-    CLOSE = 8                   # numbers from one store to the next, up to which a block of them stays in cache
+    TILE = 32                   # coordinates that stores write together
+    MOST_SIDE_BY_SIDE = 8       # stores that write neighbours at once
 
 cdef struct Shared:             # a run that threads share
     void* loop
@@ -70,6 +76,7 @@ cdef class FusedLoop:
         cdef Instruction* made = <Instruction*>appended(
             <void**>&self.code, &self.cap_code, &self.n_code, sizeof(Instruction))
         made.move = move
+        made.first = made.then = NOTHING
         made.function = function
         made.a, made.b, made.c, made.out = a, b, a, out
         made.low, made.high = low, high
@@ -133,6 +140,8 @@ cdef class FusedLoop:
         cdef int32_t i
         for k in range(self.n_sums * blocks(self)):
             sums[k] = -0.0         # the neutral element of a sum
+        if self.machine is not None:
+            self.machine.count(blocks(self))
         if threads > 1 and self.threads() > 1:
             shared.loop, shared.u, shared.sums = <void*>self, u, sums
             share(run_part, &shared, (blocks(self) + blocks_of_part(self) - 1) // blocks_of_part(self),
@@ -161,25 +170,33 @@ cdef int64_t blocks_of_part(FusedLoop loop) noexcept nogil:
 cdef int64_t scratch_of_part(FusedLoop loop) noexcept nogil:
     """Those of them that each thread needs."""
     cdef int64_t numbers = loop.n_rows * (MARGIN + BLOCK)
-    return loop.n_places * <int64_t>sizeof(double*) + numbers * <int64_t>sizeof(double) + 64
+    return numbers * <int64_t>sizeof(double) + 64
 
 
 cdef void run_blocks(FusedLoop loop, Slot* u, double* sums, char* scratch, int64_t first, int64_t end) noexcept nogil:
     """Do the blocks from `first` to `end`, and before them what they read of those that come before."""
     cdef double* rows = <double*>((<size_t>scratch + 63) & ~<size_t>63)
-    cdef double** bases = lay_places(loop, u, rows)
     cdef double* row
     cdef int64_t begin = loop.low + first * BLOCK
     cdef int64_t stop = min(loop.low + end * BLOCK, loop.high)
     cdef int64_t start = begin - min((loop.reach + BLOCK - 1) // BLOCK, first) * BLOCK
-    cdef int32_t i
+    cdef int32_t i, k
+    cdef MachineKernel* kernel
     while start < stop:
-        i = 0
+        i = k = 0
         while i < loop.n_code:
             if loop.code[i].move == M_STORE:
-                i = store_together(loop, i, bases, start, begin)
+                i = store_together(loop, i, u, rows, start, begin)
                 continue
-            run_instruction(loop, &loop.code[i], bases, sums, start, begin)
+            kernel = NULL
+            if loop.machine is not None:
+                kernel = loop.machine.at(k, i)
+            if kernel != NULL:
+                run_kernel(loop, kernel, u, rows, start, begin)
+                i = kernel.end
+                k += 1
+                continue
+            run_instruction(loop, &loop.code[i], u, rows, sums, start, begin, start, start + BLOCK)
             i += 1
         for i in range(loop.n_remembered):
             row = rows + loop.remembered[i] * (MARGIN + BLOCK)
@@ -187,67 +204,81 @@ cdef void run_blocks(FusedLoop loop, Slot* u, double* sums, char* scratch, int64
         start += BLOCK
 
 
-cdef double** lay_places(FusedLoop loop, Slot* u, double* rows) noexcept nogil:
-    """Where the places lie."""
-    cdef double** bases = <double**>(rows + loop.n_rows * (MARGIN + BLOCK))
-    cdef int32_t i
-    cdef RowPlace* place
-    for i in range(loop.n_places):
-        place = &loop.places[i]
-        if place.space == ROW:
-            bases[i] = rows + place.row * (MARGIN + BLOCK) + MARGIN + place.start
-        elif place.space == SLOTS:
-            bases[i] = <double*>u + place.start
-        elif place.is_truth:
-            bases[i] = <double*>(<char*>u[place.space].o + place.start)
-        else:
-            bases[i] = <double*>u[place.space].o + place.start
-    return bases
+cdef void run_kernel(FusedLoop loop, MachineKernel* kernel, Slot* u, double* rows, int64_t start,
+                     int64_t first) noexcept nogil:
+    """Instructions on a block: by machine code where all of them cover it, one by one at the ends."""
+    cdef double* arrays[MOST_ARRAYS]
+    cdef int32_t k
+    cdef int64_t low = max(start, kernel.low)
+    cdef int64_t end = min(start + BLOCK, kernel.high)
+    if start < first or low >= end:
+        low = end = start + BLOCK
+    elif low > start:                           # of rows, machine code writes eight numbers at once
+        end = low + (end - low) // AT_ONCE * AT_ONCE
+    if start < low and kernel.lowest < low:
+        run_instructions(loop, kernel, u, rows, start, first, start, low)
+    if low < end:
+        for k in range(kernel.n_arrays):
+            arrays[k] = address(loop, kernel.arrays[k], u, rows, start, low)
+        kernel.code(<char**>arrays, rows + (low - start), <double*>u, (end - low) * <int64_t>sizeof(double))
+    if end < start + BLOCK and end < kernel.highest:
+        run_instructions(loop, kernel, u, rows, start, first, end, start + BLOCK)
 
 
-cdef void run_instruction(FusedLoop loop, Instruction* code, double** bases, double* sums, int64_t start,
-                          int64_t first) noexcept nogil:
-    """One instruction, as far as it covers a block; before coordinate `first`, as far as it is read from there."""
-    cdef int64_t low = max(max(start, code.low), first - code.reach)
-    cdef int64_t n = min(start + BLOCK, code.high) - low
+cdef void run_instructions(FusedLoop loop, MachineKernel* kernel, Slot* u, double* rows, int64_t start, int64_t first,
+                           int64_t begin, int64_t end) noexcept nogil:
+    """The instructions of a kernel one by one."""
+    cdef int32_t k
+    for k in range(kernel.first, kernel.end):
+        run_instruction(loop, &loop.code[k], u, rows, NULL, start, first, begin, end)
+
+
+cdef void run_instruction(FusedLoop loop, Instruction* code, Slot* u, double* rows, double* sums, int64_t start,
+                          int64_t first, int64_t begin, int64_t end) noexcept nogil:
+    """One instruction, as far as it covers a block, from `begin` to `end`.
+
+    Before coordinate `first`, as far as it is read from there.
+    """
+    cdef int64_t low = max(max(begin, code.low), first - code.reach)
+    cdef int64_t n = min(end, code.high) - low
     if n <= 0:
         return
-    cdef double* a = address(loop, code.a, bases, start, low)
-    cdef double* b = address(loop, code.b, bases, start, low)
-    cdef double* out = address(loop, code.out, bases, start, low)
+    cdef double* a = address(loop, code.a, u, rows, start, low)
+    cdef double* b = address(loop, code.b, u, rows, start, low)
+    cdef double* out = address(loop, code.out, u, rows, start, low)
     if code.move == M_ROWS:
         (<Kernel2>code.function)(a, b, out, n)
     elif code.move == M_PAIR or code.move == M_SELECT:
-        (<Kernel3>code.function)(a, b, address(loop, code.c, bases, start, low), out, n)
+        (<Kernel3>code.function)(a, b, address(loop, code.c, u, rows, start, low), out, n)
     elif code.move == M_ROW:
         (<Kernel1>code.function)(a, out, n)
     elif code.move == M_BOTH:
-        (<KernelBoth>code.function)(a, out, address(loop, code.c, bases, start, low), n)
+        (<KernelBoth>code.function)(a, out, address(loop, code.c, u, rows, start, low), n)
     elif code.move == M_GATHERED:
-        (<Gathered2>code.function)(bases[code.a], code.k + (low - code.low), bases[code.b],
+        (<Gathered2>code.function)(base(loop, code.a, u), code.k + (low - code.low), base(loop, code.b, u),
                                    code.m + (low - code.low), out, n)
     elif code.move == M_LOAD:
         load(a, loop.places[code.a].stride, out, n)
     elif code.move == M_GATHER:
-        gather(bases[code.a], code.k + (low - code.low), out, n)
+        gather(base(loop, code.a, u), code.k + (low - code.low), out, n)
     elif code.move == M_COPY:
         copy(a, loop.places[code.a].stride, out, n)
     elif code.move == M_LOOP1 or code.move == M_LOOP2:
         run_ufunc_loop(loop, code, a, b, out, n)
     elif code.move == M_EXPAND:
-        expand(<const double*>bases[code.a], loop.places[code.a].view, low - code.low, out, n)
+        expand(<const double*>base(loop, code.a, u), loop.places[code.a].view, low - code.low, out, n)
     elif code.move == M_SUMS:
         if code.behind == 1:
-            add_rows(a, low - code.low, n, code.along, bases[code.out])
+            add_rows(a, low - code.low, n, code.along, base(loop, code.out, u))
         else:
-            add_sums(a, low - code.low, n, code.along, code.behind, bases[code.out], <Kernel2>code.function)
+            add_sums(a, low - code.low, n, code.along, code.behind, base(loop, code.out, u), <Kernel2>code.function)
     elif code.move == M_TRUTHS:
-        load_truths(<const char*>bases[code.a] + low * loop.places[code.a].stride, loop.places[code.a].stride,
+        load_truths(<const char*>base(loop, code.a, u) + low * loop.places[code.a].stride, loop.places[code.a].stride,
                     out, n)
     elif code.move == M_EXPAND_TRUTHS:
-        expand(<const char*>bases[code.a], loop.places[code.a].view, low - code.low, out, n)
+        expand(<const char*>base(loop, code.a, u), loop.places[code.a].view, low - code.low, out, n)
     elif code.move == M_BYTES:
-        store_truths(a, <char*>bases[code.out] + low, n)
+        store_truths(a, <char*>base(loop, code.out, u) + low, n)
     elif code.move == M_ZERO:
         memset(out, 0, n * sizeof(double))
     elif code.move == M_SUM:
@@ -258,44 +289,74 @@ cdef void run_instruction(FusedLoop loop, Instruction* code, double** bases, dou
         each2(<Scalar2>code.function, a, b, out, n)
 
 
-cdef int32_t store_together(FusedLoop loop, int32_t first, double** bases, int64_t start, int64_t begin) noexcept nogil:
+cdef int32_t store_together(FusedLoop loop, int32_t first, Slot* u, double* rows, int64_t start,
+                            int64_t begin) noexcept nogil:
     """The stores from instruction `first` on, few coordinates at a time, lest lines of the cache come and go.
 
     Gives the instruction behind them.
     """
     cdef int64_t tile = start
-    cdef int64_t together = TILE
     cdef int32_t i = first
-    if loop.places[loop.code[first].out].stride <= CLOSE:       # a whole block of them stays in cache
-        together = BLOCK
+    cdef int32_t n
     while tile < start + BLOCK:
         i = first
         while i < loop.n_code and loop.code[i].move == M_STORE:
-            store(loop, &loop.code[i], bases, start, max(tile, begin - loop.code[i].reach), tile + together)
-            i += 1
-        tile += together
+            n = side_by_side(loop, i)
+            store(loop, &loop.code[i], n, u, rows, start, max(tile, begin - loop.code[i].reach), tile + TILE)
+            i += n
+        tile += TILE
     return i
 
 
-cdef void store(FusedLoop loop, Instruction* code, double** bases, int64_t start, int64_t low,
-                int64_t high) noexcept nogil:
-    """Write a row to every so many numbers of an array, from coordinate `low` to `high`."""
+cdef int32_t side_by_side(FusedLoop loop, int32_t first) noexcept nogil:
+    """How many stores, from one on, write neighbours at the same coordinates."""
+    cdef Instruction* code = &loop.code[first]
+    cdef RowPlace* out = &loop.places[code.out]
+    cdef RowPlace* other
+    cdef int32_t n = 1
+    while n < MOST_SIDE_BY_SIDE and first + n < loop.n_code and code[n].move == M_STORE:
+        other = &loop.places[code[n].out]
+        if (other.space != out.space or other.start != out.start + n or other.stride != out.stride
+                or code[n].low != code.low or code[n].high != code.high or code[n].reach != code.reach):
+            break
+        n += 1
+    return n
+
+
+cdef void store(FusedLoop loop, Instruction* code, int32_t n_rows, Slot* u, double* of_block, int64_t start,
+                int64_t low, int64_t high) noexcept nogil:
+    """Write rows side by side to every so many numbers of an array, from coordinate `low` to `high`, a tile at most."""
     cdef int64_t first = max(low, code.low)
     cdef int64_t n = min(high, code.high) - first
-    cdef int64_t step = loop.places[code.a].stride
     cdef int64_t stride = loop.places[code.out].stride
-    cdef int64_t i
+    cdef int32_t k
+    cdef double* rows[MOST_SIDE_BY_SIDE]
+    cdef double numbers[MOST_SIDE_BY_SIDE][TILE]
     if n <= 0:
         return
-    cdef double* a = address(loop, code.a, bases, start, first)
-    cdef double* out = address(loop, code.out, bases, start, first)
-    if step == 1:
-        for i in range(n):
-            out[0] = a[i]
-            out += stride
-        return
+    for k in range(n_rows):
+        rows[k] = address(loop, code[k].a, u, of_block, start, first)
+        if loop.places[code[k].a].stride != 1:
+            load(rows[k], loop.places[code[k].a].stride, numbers[k], n)
+            rows[k] = numbers[k]
+    cdef double* out = address(loop, code.out, u, of_block, start, first)
+    if n_rows == 8: store_rows(rows, 8, out, stride, n)     # so many that the compiler knows it
+    elif n_rows == 7: store_rows(rows, 7, out, stride, n)
+    elif n_rows == 6: store_rows(rows, 6, out, stride, n)
+    elif n_rows == 5: store_rows(rows, 5, out, stride, n)
+    elif n_rows == 4: store_rows(rows, 4, out, stride, n)
+    elif n_rows == 3: store_rows(rows, 3, out, stride, n)
+    elif n_rows == 2: store_rows(rows, 2, out, stride, n)
+    else: store_rows(rows, 1, out, stride, n)
+
+
+cdef inline void store_rows(double** rows, int32_t n_rows, double* out, int64_t stride, int64_t n) noexcept nogil:
+    cdef int64_t i
+    cdef int32_t k
     for i in range(n):
-        out[i * stride] = a[i * step]
+        for k in range(n_rows):
+            out[k] = rows[k][i]
+        out += stride
 
 
 cdef void run_ufunc_loop(FusedLoop loop, Instruction* code, double* a, double* b, double* out,
@@ -312,11 +373,23 @@ cdef void run_ufunc_loop(FusedLoop loop, Instruction* code, double* a, double* b
     (<Loop>code.function)(args, &count, steps, code.data)
 
 
-cdef double* address(FusedLoop loop, int32_t place, double** bases, int64_t start, int64_t low) noexcept nogil:
-    """Where the number of a place at coordinate `low` lies."""
-    if loop.places[place].space == ROW:
-        return bases[place] + (low - start)
-    return bases[place] + low * loop.places[place].stride
+cdef inline double* base(FusedLoop loop, int32_t k, Slot* u) noexcept nogil:
+    """Where the number at coordinate 0 lies, of a place that is not a row."""
+    cdef RowPlace* place = &loop.places[k]
+    if place.space == SLOTS:
+        return <double*>u + place.start
+    if place.is_truth:
+        return <double*>(<char*>u[place.space].o + place.start)
+    return <double*>u[place.space].o + place.start
+
+
+cdef inline double* address(FusedLoop loop, int32_t k, Slot* u, double* rows, int64_t start,
+                            int64_t low) noexcept nogil:
+    """Where the number of a place at coordinate `low` lies, in a block that begins at `start`."""
+    cdef RowPlace* place = &loop.places[k]
+    if place.space == ROW:
+        return rows + place.row * (MARGIN + BLOCK) + MARGIN + place.start + (low - start)
+    return base(loop, k, u) + low * place.stride
 
 
 cdef void run_part(void* data, int64_t part, char* scratch) noexcept nogil:

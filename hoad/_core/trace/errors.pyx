@@ -18,7 +18,7 @@ from hoad._core.base.where cimport (
 from hoad.errors import NoRuleError, TracedValueError
 
 cdef tuple LABELLING = ("pandas", "xarray")
-cdef str OF_LABELS = "Compute with arrays, as of frame['a'].to_numpy(), beside the labelled ones"
+cdef str OF_LABELS = "Keep traced values out of frames, series and labelled arrays: compute with frame['a'].to_numpy()"
 cdef str OF_NUMBA = "Call the Python function that Numba compiles, f.py_func, or give it a rule: @hoad.primitive"
 ADVICE = {}         # "np.diff" -> what to write instead of it; filled by a higher layer
 
@@ -88,7 +88,9 @@ cdef object cut_off(str what, str advice, Graph graph=None):
     cdef bint adopted = adopts() and code is not None
     if adopted:     # that line is to be named, in whatever package it is
         where = f"{os.path.basename(code.co_filename)}:{line}"
-    holder = None if adopted else package_of(sys._getframe().f_code.co_filename)
+    holder = package_of(sys._getframe().f_code.co_filename)
+    if adopted and holder not in LABELLING:     # what pandas and xarray hold stays plain, adopted or not
+        holder = None
     if called and not (adopted and advice and called not in ADVICE):
         what = f"{called} of a traced value"
         advice = advice_for(called, adopted)
@@ -103,6 +105,9 @@ cdef object cut_off(str what, str advice, Graph graph=None):
     elif assigns():
         what = "assigning a traced value to an item of a plain array (a[...] = x)"
         advice = start_traced()
+    elif adopted and package:   # adopted Python code takes traced values, so that what it calls here is compiled
+        advice = f"Compiled code of {package} takes plain numbers only: give the function that calls it a rule (see "
+        advice += "@hoad.primitive)"
     else:
         found = instead_of(code, line)
         if found is not None and not (found.startswith("Leave float()") and what.endswith("array")):
