@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.kernels.ufuncs import sech, sqrt_one_minus_square
+from hoad._core.kernels.ufuncs import sech_squared, sqrt_one_minus_square
 from hoad._core.trace.traced import is_traced
 
 WHOLE_POWERS = 1 << 62  # beyond, a float is not a number of factors
@@ -232,7 +232,7 @@ ELEMENTARY: dict[np.ufunc, Callable[[Series], list[Any]]] = {
     np.arctan: lambda u: primitive(np.arctan(u[0]), u, shifted(product(u, u), 1)),
     np.sinh: lambda u: _sinh_cosh(u)[0],
     np.cosh: lambda u: _sinh_cosh(u)[1],
-    np.tanh: lambda u: solution(np.tanh(u[0]), u, lambda v, k: -convolution(v, v, k) if k else sech(u[0]) ** 2),
+    np.tanh: lambda u: solution(np.tanh(u[0]), u, lambda v, k: -convolution(v, v, k) if k else sech_squared(u[0])),
     np.arcsinh: lambda u: primitive(np.arcsinh(u[0]), u, _sqrt_one_plus_square(u)),
     np.arccosh: lambda u: primitive(np.arccosh(u[0]), u, _sqrt_square_minus_one(u)),
     np.arctanh: lambda u: primitive(np.arctanh(u[0]), u, _one_less_square(u)),

@@ -21,7 +21,7 @@ from hoad._core.kernels.ufuncs import (
     powlog2,
     powlog3,
     real,
-    sech,
+    sech_squared,
     select,
     slope,
     smooth,
@@ -127,7 +127,7 @@ def _difference(x, y):
 
 vjp(np.logaddexp, lambda g, p, x, y: (g * logistic(_difference(x, y)), g * logistic(_difference(y, x))))
 vjp(np.logaddexp2, lambda g, p, x, y: (g * logistic(LN2 * _difference(x, y)), g * logistic(LN2 * _difference(y, x))))
-vjp(logistic, lambda g, p, x: (g * (0.25 * sech(0.5 * x) ** 2),))
+vjp(logistic, lambda g, p, x: (g * (0.25 * sech_squared(0.5 * x)),))
 
 
 def _times_i(x):
@@ -160,15 +160,15 @@ def _arccosh(g, p, x):
 # Trigonometric and hyperbolic functions
 vjp(np.sin, lambda g, p, x: (g * np.cos(x),))
 vjp(np.cos, lambda g, p, x: (-(g * np.sin(x)),))
-vjp(np.tan, lambda g, p, x: (g * (sech(_times_i(x)) ** 2 if is_complex(x) else 1.0 + p * p),))
+vjp(np.tan, lambda g, p, x: (g * (sech_squared(_times_i(x)) if is_complex(x) else 1.0 + p * p),))
 vjp(np.arcsin, lambda g, p, x: (g / sqrt_one_minus_square(x),))
 vjp(np.arccos, lambda g, p, x: (-(g / sqrt_one_minus_square(x)),))
 vjp(sqrt_one_minus_square, lambda g, p, x: (-(g * (x / p)),))
 vjp(np.arctan, _arctan)
 vjp(np.sinh, lambda g, p, x: (g * np.cosh(x),))
 vjp(np.cosh, lambda g, p, x: (g * np.sinh(x),))
-vjp(np.tanh, lambda g, p, x: (g * sech(x) ** 2,))
-vjp(sech, lambda g, p, x: (-(g * (p * np.tanh(x))),))
+vjp(np.tanh, lambda g, p, x: (g * sech_squared(x),))
+vjp(sech_squared, lambda g, p, x: (-2.0 * g * (p * np.tanh(x)),))
 vjp(np.arcsinh, lambda g, p, x: (g / _sqrt_one_plus_square(x),))
 vjp(np.arccosh, _arccosh)
 vjp(np.arctanh, lambda g, p, x: (_over_square(g, sqrt_one_minus_square(x)) if is_complex(x) else g * np.cosh(p) ** 2,))

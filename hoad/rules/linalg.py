@@ -22,9 +22,9 @@ def _matmul(g, p, x, y):
     if x.ndim == 1 and y.ndim == 1:
         return g * y, g * x
     if x.ndim == 1:
-        return (y @ g[..., None])[..., 0], x[:, None] * g[..., None, :]
+        return y @ g if y.ndim == 2 else (y @ g[..., None])[..., 0], x[:, None] * g[..., None, :]
     if y.ndim == 1:
-        return g[..., None] * y, (transposed(x) @ g[..., None])[..., 0]
+        return g[..., None] * y, g @ x if x.ndim == 2 else (transposed(x) @ g[..., None])[..., 0]
     # An outer product is one of elements: no sums, and done with what is around it.
     return (
         g * transposed(y) if y.shape[-1] == 1 else g @ transposed(y),

@@ -22,7 +22,7 @@ FUNCTIONS = {name: getattr(np, name) for name in np.__all__ if callable(getattr(
 FUNCTIONS |= {"solve": np.linalg.solve, "inv": np.linalg.inv, "det": np.linalg.det}
 FUNCTIONS |= {"reshape": lambda x, shape: np.reshape(x, shape)}  # NumPy's takes this name from 2.1 on
 FUNCTIONS |= {"astype": lambda x, dtype: np.asarray(x).astype(dtype), "index": np.s_}
-FUNCTIONS |= {"x_over_hypot": ufuncs.x_over_hypot, "sech": ufuncs.sech, "logistic": ufuncs.logistic}
+FUNCTIONS |= {"x_over_hypot": ufuncs.x_over_hypot, "sech_squared": ufuncs.sech_squared, "logistic": ufuncs.logistic}
 FUNCTIONS |= {name: getattr(ufuncs, name) for name in ("slope", "smooth", "powlog1", "powlog2", "powlog3")}
 FUNCTIONS |= {"concatenate": lambda *arrays, axis: np.concatenate(arrays, axis)}
 

@@ -217,3 +217,49 @@ def test_a_matrix_times_a_unit_vector_is_no_product(on_left: bool, is_traced: bo
     v = np.ones(N)
     second = hoad.jvp(lambda x: hoad.jvp(lambda x: np.sum(f(x)), (x,), (v,))[1], (X,), (v,))[1]
     np.testing.assert_allclose(slope @ v, second, rtol=1e-11)
+
+
+def test_the_columns_of_a_matrix_are_multiplied_once() -> None:
+    """The Hessian of Σ log(1 + exp(-s Mx)) is MᵀDM: five operations on each column of M are one; 0 stays a strong 0."""
+    matrix = np.sin(np.outer(np.arange(1.0, N + 4), np.arange(1.0, N + 1)))
+    signs = np.where(np.arange(N + 3) % 2, 1.0, -1.0)
+
+    def f(x: Any) -> Any:
+        return np.sum(np.log1p(np.exp(-signs * (matrix @ x))))
+
+    program = hoad.record(hoad.hessian(f), np.ones(N))
+    p = 1 / (1 + np.exp(signs * (matrix @ X)))
+    expected = (matrix.T * (p * (1 - p))) @ matrix
+    np.testing.assert_allclose(program.evaluate(X), expected, rtol=1e-12, atol=1e-14)
+    (loop,) = [node.parameters["loop"] for node in program[0].nodes if node.operation == "scan"]
+    assert operations(loop.program).count("strong_multiply") == 1 and "strong_divide" not in operations(loop.program)
+    third = hoad.jvp(hoad.hessian(f), (X,), (np.ones(N),))[1]
+    slope = p * (1 - p) * (1 - 2 * p) * -signs * (matrix @ np.ones(N))
+    np.testing.assert_allclose(third, (matrix.T * slope) @ matrix, rtol=1e-11, atol=1e-13)
+
+    rows = np.where(np.tri(N + 3, N, dtype=bool), matrix, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        program = hoad.record(hoad.jacobian(lambda x: np.sqrt(np.sqrt(rows @ x) ** 3), mode="forward"), np.ones(N))
+        found = program.evaluate(np.zeros(N))
+    assert np.array_equal(found[rows == 0], np.zeros(np.sum(rows == 0)))
+    assert not np.any(np.isfinite(found[rows != 0]) & (found[rows != 0] != 0))
+
+
+@pytest.mark.parametrize("n", [12, 150])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_unit_vectors_that_are_kept_and_others(n: int, dtype: Any) -> None:
+    """A sum that is dense and one that is diagonal, whose pole is at one entry alone."""
+    x = np.linspace(0.0, 1.5, n, dtype=dtype)
+
+    def f(x: Any) -> Any:
+        return np.log(np.sum(np.exp(x))) + np.sum(np.sqrt(x) ** 3)
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = hoad.record(hoad.hessian(f), np.ones(n, dtype)).evaluate(x)
+    p = np.exp(x) / np.sum(np.exp(x))
+    expected = np.diag(p) - np.outer(p, p)
+    expected[np.diag_indices(n)] += np.append(0.0, 0.75 / np.sqrt(x[1:]))
+    is_finite = np.ones((n, n), dtype=bool)
+    is_finite[0, 0] = False
+    assert found.dtype == dtype and not np.isfinite(found[0, 0])
+    np.testing.assert_allclose(found[is_finite], expected[is_finite], rtol=0, atol=50 * np.finfo(dtype).eps)

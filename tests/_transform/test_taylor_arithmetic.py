@@ -301,7 +301,7 @@ FUNCTIONS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], float]] =
     "x**x": (lambda x: x**x, lambda x: x**x, 0.7),
     "(1 + x²)**sin x": (lambda x: (1 + x * x) ** np.sin(x), lambda x: (1 + x * x) ** mp.sin(x), 0.7),
     "logistic": (ufuncs.logistic, lambda x: 1 / (1 + mp.exp(-x)), 0.7),
-    "sech": (ufuncs.sech, mp.sech, 0.7),
+    "sech_squared": (ufuncs.sech_squared, lambda x: mp.sech(x) ** 2, 0.7),
     "log1p": (np.log1p, mp.log1p, 0.4),
     "expm1": (np.expm1, mp.expm1, 0.4),
     "exp(sin(tanh x))": (lambda x: np.exp(np.sin(np.tanh(x))), lambda x: mp.exp(mp.sin(mp.tanh(x))), 0.3),

@@ -135,7 +135,12 @@ holomorphic("tan", np.tan, mp.tan, mixed(rectangle(-8 - 300j, 8 + 300j), rectang
 holomorphic("sinh", np.sinh, mp.sinh, mixed(rectangle(-600 - 8j, 600 + 8j), SMALL))
 holomorphic("cosh", np.cosh, mp.cosh, mixed(rectangle(-600 - 8j, 600 + 8j), SMALL))
 holomorphic("tanh", np.tanh, mp.tanh, mixed(rectangle(-300 - 8j, 300 + 8j), rectangle(-1 - 8j, 1 + 8j), SMALL))
-holomorphic("sech", ufuncs.sech, mp.sech, mixed(rectangle(-600 - 8j, 600 + 8j), rectangle(-1 - 8j, 1 + 8j), SMALL))
+holomorphic(
+    "sech_squared",
+    ufuncs.sech_squared,
+    lambda x: mp.sech(x) ** 2,
+    mixed(rectangle(-300 - 8j, 300 + 8j), rectangle(-1 - 8j, 1 + 8j), SMALL),
+)
 ONE, UNIT = (1, -1), (1j, -1j)
 holomorphic(
     "sqrt_one_minus_square",

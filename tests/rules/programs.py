@@ -19,7 +19,7 @@ UNARY: dict[str, Function] = {
     "tanh(x)": np.tanh,
     "arctan(x)": np.arctan,
     "arcsinh(x)": np.arcsinh,
-    "sech(x)": ufuncs.sech,
+    "sech_squared(x)": ufuncs.sech_squared,
     "logistic(x)": ufuncs.logistic,
     "-x": lambda x: -x,
     "x - 0.5": lambda x: x - 0.5,

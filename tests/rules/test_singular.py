@@ -101,7 +101,7 @@ FAR = "nothing cancels far out"
 rows(FAR, "tanh", np.tanh, [(x, ZEROS) for x in (INF, -INF, 1000.0, -1000.0, HUGE)])
 rows(FAR, "tanh", np.tanh, {350.0: [4 * np.exp(-700.0), -8 * np.exp(-700.0), 16 * np.exp(-700.0)]})
 rows("near 0", "tanh", np.tanh, {0.0: [1.0, 0.0, -2.0, 0.0], TINY: [1.0, -2 * TINY, -2.0, 16 * TINY]})
-rows(FAR, "sech", ufuncs.sech, [(x, ZEROS) for x in (INF, -INF, 1000.0)])
+rows(FAR, "sech_squared", ufuncs.sech_squared, [(x, ZEROS) for x in (INF, -INF, 1000.0)])
 rows(FAR, "logistic", ufuncs.logistic, [(x, ZEROS) for x in (INF, -INF, 1000.0, -1000.0)])
 rows(FAR, "logistic", ufuncs.logistic, {-700.0: [np.exp(-700.0)] * 4, 700.0: [np.exp(-700.0), -np.exp(-700.0)]})
 rows("near 0", "logistic", ufuncs.logistic, {0.0: [0.25, 0.0, -0.125, 0.0], 1e-150: [0.25, -0.125e-150, -0.125]})

@@ -18,6 +18,14 @@ static inline double library_sech(double x)
     return a > 30.0 ? 2.0 * exp(-a) : 1.0 / cosh(a);
 }
 
+/* 1/cosh(x)^2 = 4 t/(1 + t)^2 with t = exp(-2|x|), and with what 1 + t has lost */
+static inline double library_sech_squared(double x)
+{
+    double a = fabs(x), s = 2.0 * exp(-a);
+    double t = exp(-a - a), d = 1.0 + t, p = 4.0 * t / (d * d);
+    return a > 30.0 ? s * s : p - 2.0 * p * ((t - (d - 1.0)) / d);
+}
+
 /* √(1 - x²), which does not cancel */
 static inline double library_sqrt_one_minus_square(double x)
 {

@@ -6,6 +6,7 @@ from libc.math cimport INFINITY, NAN, isfinite, isinf, isnan, signbit
 cdef extern from "library.h" nogil:
     double library_power(double, double) noexcept
     double library_sech(double) noexcept
+    double library_sech_squared(double) noexcept
     double library_sqrt_one_minus_square(double) noexcept
     double library_logistic(double) noexcept
 
@@ -214,19 +215,21 @@ cdef void k_complex_sqrt_one_minus_square(const double* x, double* p) noexcept n
     p[0] = a[0] * b[0] - a[1] * b[1]
     p[1] = a[0] * b[1] + a[1] * b[0]
 
-cdef void k_complex_sech(const double* x, double* p) noexcept nogil:
-    """sech(x) / (cos y + i tanh(x) sin y), which neither overflows nor cancels."""
+cdef void k_complex_sech_squared(const double* x, double* p) noexcept nogil:
+    """The square of sech(x) / (cos y + i tanh(x) sin y), which neither overflows nor cancels."""
     cdef double s = library_sech(x[0])
     cdef double c = m.cos(x[1])
     cdef double v = m.tanh(x[0]) * m.sin(x[1])
     cdef double d = c * c + v * v
-    p[0] = s * c / d
-    p[1] = -(s * v / d)
+    cdef double a = s * c / d
+    cdef double b = -(s * v / d)
+    p[0] = (a - b) * (a + b)
+    p[1] = 2.0 * a * b
 
 
 cdef Complex1 complex1(str name):
     """The C function of this name, or NULL."""
-    if name == "sech": return k_complex_sech
+    if name == "sech_squared": return k_complex_sech_squared
     if name == "sqrt_one_minus_square": return k_complex_sqrt_one_minus_square
     return NULL
 
@@ -258,7 +261,7 @@ cdef Scalar1 scalar1(str name):
     if name == "sinh": return m.sinh
     if name == "cosh": return m.cosh
     if name == "tanh": return m.tanh
-    if name == "sech": return library_sech
+    if name == "sech_squared": return library_sech_squared
     if name == "logistic": return library_logistic
     if name == "sqrt_one_minus_square": return library_sqrt_one_minus_square
     if name == "scipy.special.erf": return m.erf

@@ -7,7 +7,8 @@ A strong zero absorbs: ``strong_multiply(0, inf)`` is 0. See the table of singul
 import numpy as np
 
 from cpython.ref cimport Py_INCREF
-from libc.stdint cimport int64_t, uintptr_t
+from libc.stdint cimport int64_t, uint64_t, uintptr_t
+from libc.string cimport memcpy, memset
 
 cimport numpy as cnp
 
@@ -75,12 +76,20 @@ cdef void smooth_loop(char** args, const cnp.npy_intp* dims, const cnp.npy_intp*
 
 
 cdef void mask_loop(char** args, const cnp.npy_intp* dims, const cnp.npy_intp* steps, number* kind) noexcept nogil:
-    cdef cnp.npy_intp i
-    for i in range(dims[0]):
+    cdef cnp.npy_intp i = 0
+    cdef uint64_t together = 0
+    while i < dims[0]:
+        if steps[0] == 1 and steps[2] == sizeof(number) and i + 8 <= dims[0]:
+            memcpy(&together, args[0] + i, 8)
+            if together == 0:       # as in all of a unit vector but one
+                memset(args[2] + i * steps[2], 0, 8 * sizeof(number))
+                i += 8
+                continue
         if (<cnp.npy_bool*>(args[0] + i * steps[0]))[0]:
             (<number*>(args[2] + i * steps[2]))[0] = (<number*>(args[1] + i * steps[1]))[0]
         else:
             (<number*>(args[2] + i * steps[2]))[0] = 0
+        i += 1
 
 
 cdef void select_loop(char** args, const cnp.npy_intp* dims, const cnp.npy_intp* steps, item* kind) noexcept nogil:
@@ -182,7 +191,7 @@ cdef object binary(str says):
 
 
 slope = unary("slope(x): the sign of x, as the derivative of its absolute value.")
-sech = unary("sech(x): 1 / cosh(x).")
+sech_squared = unary("sech_squared(x): 1 / cosh(x)**2.")
 logistic = unary("logistic(x): 1 / (1 + exp(-x)).")
 sqrt_one_minus_square = unary("sqrt_one_minus_square(x): sqrt((1 - x) * (1 + x)), which does not cancel.")
 x_over_hypot = binary("x_over_hypot(x, y): x / hypot(x, y), 0 at the origin.")

@@ -39,11 +39,14 @@ enum { LANES = 8, BLOCK = 256, MOST_TARGETS = 3 };
 #define TAN_EIGHTH_PI 0.41421356237309503
 
 typedef struct { double high, low; } Pair;
+typedef struct { double first, second; } Both; /* two functions of one number */
 
 typedef void (*Kernel1)(const double*, double*, int64_t);
 typedef void (*Kernel2)(const double*, const double*, double*, int64_t);
 typedef struct { const char* name; Kernel1 kernel; } Row1;
 typedef struct { const char* name; Kernel2 kernel; } Row2;
+typedef void (*KernelBoth)(const double*, double*, double*, int64_t);
+typedef struct { Kernel1 first, second; KernelBoth both; } RowBoth;
 typedef void (*Gathered2)(const double*, const int32_t*, const double*, const int32_t*, double*, int64_t);
 typedef void (*Kernel3)(const double*, const double*, const double*, double*, int64_t);
 typedef struct { Kernel2 rows, right, left; Gathered2 gathered; } Forms2;
@@ -52,10 +55,14 @@ typedef struct { const char* name; Forms2 forms; } Arithmetic2;
 /* The functions, and what is asked where a formula does not reach. */
 #define FUNCTIONS1(DO)                                                                            \
     DO(exp, exp) DO(expm1, expm1) DO(sinh, sinh) DO(cosh, cosh) DO(tanh, tanh)                    \
-    DO(sech, library_sech) DO(logistic, library_logistic) DO(log, log) DO(log1p, log1p)           \
+    DO(sech_squared, library_sech_squared) DO(logistic, library_logistic) DO(log, log) DO(log1p, log1p)           \
     DO(sin, FN(far_sin)) DO(cos, FN(far_cos)) DO(tan, FN(far_tan)) DO(sqrt, sqrt)                 \
     DO(sqrt_one_minus_square, library_sqrt_one_minus_square)                                      \
     DO(arctan, atan) DO(arcsin, asin) DO(arccos, acos) DO(erf, erf) DO(erfc, erfc)
+/* Two that are had for little more than one: a function and its derivative. */
+#define FUNCTIONS_BOTH(DO)                                                                        \
+    DO(tanh_and_sech_squared, tanh, sech_squared, FN(tanh), library_sech_squared)                 \
+    DO(sin_and_cos, sin, cos, FN(far_sin), FN(far_cos))
 #define FUNCTIONS2(DO) DO(power, library_power) DO(arctan2, atan2)
 
 /* Arithmetic, where compilers make vectors of the plain formula: primitives by name, as formulas of x and y. */
@@ -136,6 +143,7 @@ typedef struct {
     const char* name;
     const Row1* rows1;
     const Row2* rows2;
+    const RowBoth* rows_both;
     const Row1* arithmetic1;
     const Arithmetic2* arithmetic2;
     const Kernel3 (*pairs)[3][2];
@@ -148,7 +156,7 @@ typedef struct {
 static int find_targets(Target found[MOST_TARGETS])
 {
     int n = 0;
-    found[n++] = (Target){"portable", rows1_portable, rows2_portable, arithmetic1_portable, arithmetic2_portable, pairs_portable,
+    found[n++] = (Target){"portable", rows1_portable, rows2_portable, rows_both_portable, arithmetic1_portable, arithmetic2_portable, pairs_portable,
                           selections_portable, &series_portable, true};
 #if HAS_TARGETS
     __builtin_cpu_init();
@@ -156,8 +164,8 @@ static int find_targets(Target found[MOST_TARGETS])
     bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
               __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
               __builtin_cpu_supports("avx512vl");
-    found[n++] = (Target){"v3", rows1_v3, rows2_v3, arithmetic1_v3, arithmetic2_v3, pairs_v3, selections_v3, &series_v3, v3};
-    found[n++] = (Target){"v4", rows1_v4, rows2_v4, arithmetic1_v4, arithmetic2_v4, pairs_v4, selections_v4, &series_v4, v4};
+    found[n++] = (Target){"v3", rows1_v3, rows2_v3, rows_both_v3, arithmetic1_v3, arithmetic2_v3, pairs_v3, selections_v3, &series_v3, v3};
+    found[n++] = (Target){"v4", rows1_v4, rows2_v4, rows_both_v4, arithmetic1_v4, arithmetic2_v4, pairs_v4, selections_v4, &series_v4, v4};
 #endif
     return n;
 }

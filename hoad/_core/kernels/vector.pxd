@@ -78,6 +78,7 @@ cdef extern from "series.h" nogil:
 ctypedef void (*Kernel1)(const double* x, double* p, int64_t n) noexcept nogil
 ctypedef void (*Kernel2)(const double* x, const double* y, double* p, int64_t n) noexcept nogil
 
+ctypedef void (*KernelBoth)(const double* x, double* p, double* q, int64_t n) noexcept nogil  # p or q may be x
 ctypedef void (*Kernel3)(const double* a, const double* b, const double* c, double* p, int64_t n) noexcept nogil
 ctypedef void (*Gathered2)(const double* a, const int32_t* k, const double* b, const int32_t* m, double* p,
                            int64_t n) noexcept nogil
@@ -97,6 +98,7 @@ cdef enum PairSecond:
 cdef Kernel1 vector1(str name)
 cdef Kernel2 vector2(str name)
 cdef const Forms2* arithmetic(str name)
+cdef KernelBoth kernel_of_both(void* first, void* second) noexcept nogil
 cdef Kernel3 pair_kernel(int first, int second, bint a_is_row, bint b_is_row, bint c_is_row) noexcept
 cdef Kernel3 selection_kernel(bint a_is_row, bint c_is_row) noexcept nogil
 cdef const SeriesKernels* series_kernels() noexcept nogil

@@ -23,6 +23,9 @@ cdef extern from "vector.h" nogil:
     ctypedef struct Row2:
         const char* name
         Kernel2 kernel
+    ctypedef struct RowBoth:
+        Kernel1 first, second
+        KernelBoth both
     ctypedef Kernel3 Pair[3][2]
     ctypedef Kernel3 Selection[2]
     ctypedef struct CForms2 "Forms2":
@@ -34,6 +37,7 @@ cdef extern from "vector.h" nogil:
         const char* name
         const Row1* rows1
         const Row2* rows2
+        const RowBoth* rows_both
         const Row1* arithmetic1
         const Arithmetic2* arithmetic2
         Pair* pairs
@@ -49,9 +53,9 @@ FASTER = {
     "portable": (),
     "v3": (
         "exp", "expm1", "log", "log1p", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh",
-        "power", "arctan2", "sqrt", "sech", "logistic", "sqrt_one_minus_square", "erf", "erfc",
+        "power", "arctan2", "sqrt", "sech_squared", "logistic", "sqrt_one_minus_square", "erf", "erfc",
     ),
-    "v4": ("sin", "cos", "sqrt", "sech", "logistic", "sqrt_one_minus_square", "erf", "erfc"),
+    "v4": ("sin", "cos", "sqrt", "sech_squared", "logistic", "sqrt_one_minus_square", "erf", "erfc"),
 }
 
 cdef Target TARGETS[MOST_TARGETS]
@@ -136,6 +140,16 @@ cdef Kernel3 selection_kernel(bint a_is_row, bint c_is_row) noexcept nogil:
 cdef const SeriesKernels* series_kernels() noexcept nogil:
     """Taylor arithmetic for this processor."""
     return CHOSEN.series
+
+
+cdef KernelBoth kernel_of_both(void* first, void* second) noexcept nogil:
+    """The kernel that does what two kernels of one operand do, or NULL."""
+    cdef const RowBoth* row = CHOSEN.rows_both
+    while row.both != NULL:
+        if <void*>row.first == first and <void*>row.second == second:
+            return row.both
+        row += 1
+    return NULL
 
 
 cdef bint is_faster(str name):

@@ -205,23 +205,15 @@ INLINE double FN(cosh)(double x)
     return FN(combined)(h.v, h.u, h).high;
 }
 
-INLINE double FN(sech)(double x)
-{
-    FN(Hyperbolic) h = FN(hyperbolic)(FN(magnitude)(x));
-    Pair p = FN(divide)((Pair){1.0, 0.0}, FN(combined)(h.v, h.u, h));
-    return p.high + p.low;
-}
-
 INLINE double FN(sinh_rare)(double x)
 {
     return FN(magnitude)(x) <= 690.0 ? 0.0 : 1.0; /* splitting numbers takes 27 bits of the exponent */
 }
 
 RARE_AS(cosh, sinh)
-RARE_AS(sech, sinh)
 
-/* By u = expm1(2|x|): tanh(|x|) is u/(u + 2). */
-INLINE double FN(tanh)(double x)
+/* By u = expm1(2|x|): tanh(|x|) is u/(u + 2), and its derivative 4 (u + 1)/(u + 2)^2. */
+INLINE Both FN(tanh_and_sech_squared)(double x)
 {
     double a = FN(magnitude)(x);
     FN(Exponent) e = FN(exponent)(a > 22.0 ? 44.0 : a + a, 0.0);
@@ -232,10 +224,31 @@ INLINE double FN(tanh)(double x)
     Pair below = FN(sum)(u.high, 2.0);
     below.low += u.low;
     Pair p = FN(divide)(u, below);
-    return FN(signed_as)(p.high + p.low, x);
+    double r = 1.0 / below.high;
+    Pair q = FN(product)(r, below.high);
+    double rest = ((1.0 - q.high) - q.low) - r * below.low; /* 1/below is r (1 + rest) */
+    double most = (4.0 * scale * (s.high + s.low)) * (r * r);
+    return (Both){FN(signed_as)(p.high + p.low, x), FN(multiply_add)(most, rest + rest, most)};
+}
+
+INLINE double FN(tanh)(double x)
+{
+    return FN(tanh_and_sech_squared)(x).first;
+}
+
+INLINE double FN(sech_squared)(double x)
+{
+    return FN(tanh_and_sech_squared)(x).second;
 }
 
 NEVER_RARE(tanh)
+
+INLINE double FN(sech_squared_rare)(double x)
+{
+    return FN(magnitude)(x) <= 22.0 ? 0.0 : 1.0;
+}
+
+RARE_AS(tanh_and_sech_squared, sech_squared)
 
 /* 1/(1 + exp(-x)), by the smaller of exp(x) and exp(-x) */
 INLINE double FN(logistic)(double x)
@@ -412,6 +425,14 @@ INLINE double FN(cos_at)(FN(Angle) p, double x)
     double f = FN(choose)(p.quadrant, s.high + s.low, c.high + c.low);
     return FN(from_bits)(FN(bits)(f) ^ (((p.quadrant + 1) << 62) & SIGN));
 }
+
+INLINE Both FN(sin_and_cos)(double x)
+{
+    FN(Angle) p = FN(angle)(FN(magnitude)(x));
+    return (Both){FN(sin_at)(p, x), FN(cos_at)(p, x)};
+}
+
+RARE_AS(sin_and_cos, sin)
 
 INLINE double FN(tan_at)(FN(Angle) p, double x)
 {
@@ -686,15 +707,58 @@ NEVER_RARE(erf)
         }                                                                                          \
     }
 
+/* Two functions of one number: tanh is right where the square of sech is rare, and computed again by the same formula.
+   p or q may be x, but not both. */
+#define LOOP_BOTH(name, one, two, library1, library2)                                              \
+    NOCLONE static void FN(name##_block)(const double* x, double* p, double* q, int64_t n,         \
+                                         int64_t groups)                                           \
+    {                                                                                              \
+        double r[BLOCK], s[BLOCK], is_rare[BLOCK];                                                 \
+        uint64_t rare = 0;                                                                         \
+        for (int64_t i = 0; i < groups * LANES; i++) {                                             \
+            Both found = FN(name)(x[i]);                                                           \
+            r[i] = found.first;                                                                    \
+            s[i] = found.second;                                                                   \
+            is_rare[i] = FN(name##_rare)(x[i]);                                                    \
+        }                                                                                          \
+        for (int64_t i = 0; i < groups * LANES; i++)                                               \
+            rare |= FN(bits)(is_rare[i]);                                                          \
+        for (int64_t i = 0; rare && i < n; i++)                                                    \
+            if (FN(name##_rare)(x[i]) != 0.0) {                                                    \
+                r[i] = library1(x[i]);                                                             \
+                s[i] = library2(x[i]);                                                             \
+            }                                                                                      \
+        memcpy(p, r, (size_t)n * sizeof(double));                                                  \
+        memcpy(q, s, (size_t)n * sizeof(double));                                                  \
+    }                                                                                              \
+    static void FN(name##_loop)(const double* x, double* p, double* q, int64_t n)                  \
+    {                                                                                              \
+        for (int64_t m; n >= LANES; x += m, p += m, q += m, n -= m) {                              \
+            m = n < BLOCK ? n / LANES * LANES : BLOCK;                                             \
+            FN(name##_block)(x, p, q, m, m / LANES);                                               \
+        }                                                                                          \
+        if (n > 0) {                                                                               \
+            double padded[LANES];                                                                  \
+            for (int64_t i = 0; i < LANES; i++)                                                    \
+                padded[i] = x[i < n ? i : 0];                                                      \
+            FN(name##_block)(padded, p, q, n, 1);                                                  \
+        }                                                                                          \
+    }
+
 FUNCTIONS1(LOOP1)
 FUNCTIONS2(LOOP2)
+FUNCTIONS_BOTH(LOOP_BOTH)
 
 #define ROW(name, library) {#name, FN(name##_loop)},
 static const Row1 FN(rows1)[] = {FUNCTIONS1(ROW){NULL, NULL}};
 static const Row2 FN(rows2)[] = {FUNCTIONS2(ROW){NULL, NULL}};
+#define ROW_BOTH(name, one, two, library1, library2) {FN(one##_loop), FN(two##_loop), FN(name##_loop)},
+static const RowBoth FN(rows_both)[] = {FUNCTIONS_BOTH(ROW_BOTH){NULL, NULL, NULL}};
 
 #undef LOOP1
 #undef LOOP2
+#undef LOOP_BOTH
+#undef ROW_BOTH
 #undef ROW
 #undef NEVER_RARE
 #undef RARE_AS

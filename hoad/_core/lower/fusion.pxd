@@ -56,6 +56,8 @@ cdef struct VectorOp:       # one operation on rows of numbers
     int32_t row, last       # of the block; the last vector operation of the fused loop that reads it
     int32_t users           # how many sources of the fused loop it is
     int32_t inner           # another that is done together with this one
+    int32_t second          # another function of the same numbers, whose results come with those of this one, or NONE
+    bint is_second
     int32_t original        # the one that this one does once more, or NONE
     bint is_inner
     bint remembered         # it is read at coordinates a little earlier

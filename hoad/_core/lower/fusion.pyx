@@ -47,7 +47,8 @@ cdef VectorOp* new_vector(Fusion fusion, int32_t work, int32_t op, int64_t count
 cdef void unplace(VectorOp* vector, int32_t stage) noexcept:
     """Let a vector operation be in no fused loop yet."""
     vector.stage, vector.loop, vector.low, vector.kept = stage, NONE, 0, False
-    vector.next = vector.row = vector.last = vector.inner = vector.original = NONE
+    vector.next = vector.row = vector.last = vector.inner = vector.original = vector.second = NONE
+    vector.is_second = False
     vector.users, vector.is_inner, vector.remembered, vector.reach = 0, False, False, 0
     vector.is_free, vector.minus, vector.leads = True, False, False
 

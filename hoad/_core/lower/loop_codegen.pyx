@@ -13,8 +13,8 @@ from hoad._core.graph.tape cimport (
     uint16_t,
 )
 from hoad._core.kernels.vector cimport (
-    FIRST_TIMES, THEN_ADD, THEN_FROM, THEN_LESS, THEN_TIMES, Forms2, Kernel1, Kernel3, arithmetic, pair_kernel,
-    selection_kernel, vector1,
+    FIRST_TIMES, THEN_ADD, THEN_FROM, THEN_LESS, THEN_TIMES, Forms2, Kernel1, Kernel3, arithmetic, kernel_of_both,
+    pair_kernel, selection_kernel, vector1,
 )
 from hoad._core.lower.fusion cimport (
     IN_ARRAY, IN_SLOT, IN_VECTOR, NONE, OPERATION, STORE, SUM, SUMS_ALONG, ZEROS, Source, VectorOp, first_of, may_join,
@@ -27,8 +27,9 @@ from hoad._core.runtime.machine_kernels cimport (
     SUBTRACT, SUBTRACT_FROM, TAKE, machine_kernels,
 )
 from hoad._core.runtime.row_instruction cimport (
-    M_BYTES, M_COPY, M_EACH1, M_EACH2, M_EXPAND, M_EXPAND_TRUTHS, M_GATHER, M_GATHERED, M_LOAD, M_LOOP1, M_LOOP2,
-    M_PAIR, M_ROW, M_ROWS, M_SELECT, M_STORE, M_SUM, M_SUMS, M_TRUTHS, M_ZERO, ROW, SLOTS, Instruction, RowPlace,
+    M_BOTH, M_BYTES, M_COPY, M_EACH1, M_EACH2, M_EXPAND, M_EXPAND_TRUTHS, M_GATHER, M_GATHERED, M_LOAD, M_LOOP1,
+    M_LOOP2, M_PAIR, M_ROW, M_ROWS, M_SELECT, M_STORE, M_SUM, M_SUMS, M_TRUTHS, M_ZERO, ROW, SLOTS, Instruction,
+    RowPlace,
 )
 
 cdef enum:
@@ -63,6 +64,7 @@ cdef class LoopGenerator:
         self.absorb_signs()
         self.pair()
         self.find_reach()
+        self.find_functions_of_the_same()
         self.put_stores_together()
         self.find_ends()
         for k in self.members:
@@ -136,7 +138,7 @@ cdef class LoopGenerator:
         cdef VectorOp* vector
         cdef Source* source
         for k in self.members:
-            if self.vectors[k].is_inner:
+            if self.vectors[k].is_inner or self.vectors[k].is_second:
                 continue
             for part in (k, self.vectors[k].inner):
                 vector = &self.vectors[part]
@@ -235,6 +237,48 @@ cdef class LoopGenerator:
             return NONE
         return source.of
 
+    cdef int find_functions_of_the_same(self) except -1:
+        """Find functions of the same numbers that one kernel gives, as of a function and its derivative."""
+        cdef dict found = {}
+        cdef int32_t k, other
+        cdef VectorOp* vector
+        for k in self.members:
+            vector = &self.vectors[k]
+            if (vector.work != OPERATION or vector.sides != 1 or vector.ufunc_loop != NULL
+                    or vector.source[0].gathered or INFO[vector.op].v1 == NULL):
+                continue
+            key = (*load_of(vector, &vector.source[0]), vector.source[0].minus)
+            for other in found.get(key, ()):
+                if self.vectors[other].second == NONE and not vector.is_second:
+                    self.put_together(other, k)
+            if not vector.is_second:
+                found.setdefault(key, []).append(k)
+        return 0
+
+    cdef int put_together(self, int32_t first, int32_t second) noexcept:
+        """Let one instruction do both, where there is a kernel."""
+        cdef void* one = <void*>INFO[self.vectors[first].op].v1
+        cdef void* two = <void*>INFO[self.vectors[second].op].v1
+        if kernel_of_both(one, two) != NULL or kernel_of_both(two, one) != NULL:
+            self.vectors[first].second = second
+            self.vectors[second].is_second = True
+        return 0
+
+    cdef int add_both(self, VectorOp* vector) except -1:
+        """One instruction for two functions of the same numbers."""
+        cdef VectorOp* second = &self.vectors[vector.second]
+        cdef void* one = <void*>INFO[vector.op].v1
+        cdef void* two = <void*>INFO[second.op].v1
+        cdef int32_t a = self.row_of(vector, 0, False)
+        self.release(vector)
+        cdef int32_t out = self.result(vector)
+        cdef int32_t beside = self.result(second)
+        if kernel_of_both(one, two) == NULL:
+            one, two, out, beside = two, one, beside, out
+        self.loop.cost += (COSTLY - 1) * vector.count
+        self.add(M_BOTH, <void*>kernel_of_both(one, two), a, a, out, vector).c = beside
+        return 0
+
     cdef int add_pair(self, VectorOp* vector) except -1:
         """One instruction for a vector operation and the one within."""
         cdef VectorOp* inner = &self.vectors[vector.inner]
@@ -282,8 +326,10 @@ cdef class LoopGenerator:
     cdef int add_instruction(self, VectorOp* vector) except -1:
         cdef Instruction* sums
         cdef int32_t a, out
-        if vector.is_inner:
+        if vector.is_inner or vector.is_second:
             return 0
+        if vector.second != NONE:
+            return self.add_both(vector)
         if vector.inner != NONE:
             return self.add_pair(vector)
         if vector.leads:

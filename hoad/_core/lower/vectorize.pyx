@@ -39,6 +39,11 @@ cdef enum:
     FEWEST_APART = 16           # separate sums, of more
     LONGEST = 1 << 30       # numbers of a row
     LINE = 8                # numbers of a line of the cache
+    MOST_AT_ONCE = 1000000      # multiplications that OpenBLAS does without putting matrices in another order
+    FEWEST_MULTIPLICATIONS = 1 << 18
+    WORTH_A_THREAD = 1 << 20
+    FEWEST_ROWS = 16            # of a piece of a product
+    MANY_ROWS = 128             # for which a matrix is put in order
     LARGE = 1 << 12         # numbers of a view that do not stay in the first cache with all their lines
 
 cdef enum Placement:        # what becomes of a step
@@ -342,7 +347,10 @@ cdef class Vectorizer(Fusion):
         return 0
 
     cdef int read_through_views(self, int32_t i, ArrayStep* step) except -1:
-        """Let a matrix product read its operands through views, if BLAS can: a transpose is not copied."""
+        """Let a matrix product read its operands through views, if BLAS can: a transpose is not copied.
+
+        A large one is done in pieces, for which BLAS puts nothing in another order beforehand.
+        """
         cdef Signature sig = (<Plan>step.plan).signature
         cdef int32_t k
         if sig.primitive.op != OP_MATMUL or (<Plan>step.plan).kind != K_GUFUNC:
@@ -351,9 +359,15 @@ cdef class Vectorizer(Fusion):
                  for k in range(2)]
         seen = [None if view is None or not is_matrix(aval, view[1]) else view[1]
                 for view, aval in zip(views, sig.avals)]
-        if seen == [None, None]:
+        if seen[1] is not None and is_copied(sig, seen[1]):
+            seen[1] = None
+        cdef int64_t rows = rows_at_once(sig, seen[1])
+        if seen == [None, None] and not rows:
             return 0
         cdef Plan plan = product_of_views(sig, seen)
+        if rows:
+            plan.piece_rows, plan.piece_columns = rows, plan.core_dims[3]
+            self.program.worth = max(self.program.worth, <int32_t>(multiplications(sig) // WORTH_A_THREAD))
         self.reads_through_views = True
         self.program.alive.append(plan)
         step.plan = <void*>plan
@@ -889,6 +903,33 @@ cdef bint is_matrix(aval, strides) except -1:
         return False
     (n, m), (down, across), size = aval.shape[-2:], strides[-2:], aval.itemsize
     return (across == size and down >= m * size) or (down == size and across >= n * size)
+
+
+cdef int64_t multiplications(Signature sig) except -1:
+    """Those of a product of two matrices of float64; 0 of others."""
+    cdef AbstractValue x = sig.avals[0]
+    cdef AbstractValue y = sig.avals[1]
+    cdef AbstractValue p = sig.results[0]
+    return p.size * x.shape[1] if x.ndim == y.ndim == 2 and p.is_float64 and sig.params is None else 0
+
+
+cdef bint is_copied(Signature sig, strides) except -1:
+    """Whether a right factor that is seen transposed is put in order first, for BLAS would do so, and slower."""
+    cdef AbstractValue x = sig.avals[0]
+    cdef AbstractValue y = sig.avals[1]
+    return (multiplications(sig) > FEWEST_MULTIPLICATIONS and strides[1] != y.itemsize
+            and x.shape[0] >= MANY_ROWS and y.size <= 16 * LARGE)
+
+
+cdef int64_t rows_at_once(Signature sig, strides) except -1:
+    """How many rows of a product to do at once; 0 for all. `strides`: those of the right factor, where it is a view."""
+    cdef AbstractValue y = sig.avals[1]
+    cdef int64_t total = multiplications(sig)
+    if not MOST_AT_ONCE < total <= 4 * MOST_AT_ONCE or strides is not None or y.shape[1] == 1:
+        return 0
+    cdef int64_t rows = (<AbstractValue>sig.avals[0]).shape[0]
+    cdef int64_t parts = (rows * y.size + MOST_AT_ONCE - 1) // MOST_AT_ONCE
+    return 0 if rows < parts * FEWEST_ROWS else (rows + parts - 1) // parts
 
 
 cdef inline bint follows(At* found, int32_t start, int32_t j) noexcept:

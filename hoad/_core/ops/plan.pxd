@@ -42,6 +42,7 @@ cdef class Plan:
     cdef bint may_be_singular
     cdef bint is_product                    # a matrix product, of operands without further axes
     cdef int64_t piece_rows, piece_columns  # of the result of a matrix product: done piece by piece, unless 0
+    cdef bint has_terms                     # the same, whose sums may be added up part by part
     cdef bint is_copy                       # the result is the operand, item by item
     cdef int64_t itemsize                   # of the first result
     cdef int64_t size                       # of the first result; of the blocks before the axis of a concatenation
@@ -66,6 +67,7 @@ cdef class Plan:
     cdef bint run_rows(self, char** at, const int64_t* moves, int32_t lanes) noexcept nogil
     cdef bint run_stack(self, char** at, const int64_t* moves, int32_t lanes) noexcept nogil
     cdef bint run_product(self, char** at, const int64_t* moves, int32_t lanes) noexcept nogil
+    cdef void run_terms(self, char** args, cnp.npy_intp* dims, const cnp.npy_intp* steps) noexcept nogil
     cdef int find_loop(self, object function, list kinds) except -1
     cdef Kernel2 form_for(self, const cnp.npy_intp* steps) noexcept nogil
     cdef int take_kernel(self, Primitive primitive, list kinds) except -1

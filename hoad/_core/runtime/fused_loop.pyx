@@ -22,12 +22,12 @@ from hoad._core.base.blocks cimport appended, give, required, reserve
 from hoad._core.ops.plan cimport SUM_OF_NEGATIVE_ZERO, Loop
 from hoad._core.graph.primitive cimport Scalar1, Scalar2
 from hoad._core.base.threads cimport share
-from hoad._core.kernels.vector cimport Gathered2, Kernel1, Kernel2, Kernel3
+from hoad._core.kernels.vector cimport Gathered2, Kernel1, Kernel2, Kernel3, KernelBoth
 from hoad._core.runtime.access_pattern cimport AccessPattern
 from hoad._core.runtime.machine_kernels cimport MOST_ARRAYS, NOTHING, MachineKernel
 from hoad._core.runtime.row_instruction cimport (
-    BLOCK, BLOCKS_A_PART, M_BYTES, M_COPY, M_EACH1, M_EXPAND, M_EXPAND_TRUTHS, M_GATHER, M_GATHERED, M_LOAD, M_LOOP1,
-    M_LOOP2, M_PAIR, M_ROW, M_ROWS, M_SELECT, M_STORE, M_SUM, M_SUMS, M_TRUTHS, M_ZERO, MARGIN, ROW, SLOTS,
+    BLOCK, BLOCKS_A_PART, M_BOTH, M_BYTES, M_COPY, M_EACH1, M_EXPAND, M_EXPAND_TRUTHS, M_GATHER, M_GATHERED, M_LOAD,
+    M_LOOP1, M_LOOP2, M_PAIR, M_ROW, M_ROWS, M_SELECT, M_STORE, M_SUM, M_SUMS, M_TRUTHS, M_ZERO, MARGIN, ROW, SLOTS,
 )
 
 cdef extern from "sums.h":
@@ -250,6 +250,8 @@ cdef void run_instruction(FusedLoop loop, Instruction* code, Slot* u, double* ro
         (<Kernel3>code.function)(a, b, address(loop, code.c, u, rows, start, low), out, n)
     elif code.move == M_ROW:
         (<Kernel1>code.function)(a, out, n)
+    elif code.move == M_BOTH:
+        (<KernelBoth>code.function)(a, out, address(loop, code.c, u, rows, start, low), n)
     elif code.move == M_GATHERED:
         (<Gathered2>code.function)(base(loop, code.a, u), code.k + (low - code.low), base(loop, code.b, u),
                                    code.m + (low - code.low), out, n)

@@ -15,6 +15,7 @@ cdef enum Move:                 # what an instruction does
     M_ROWS                      # out = f(a, b), by a kernel of two operands
     M_PAIR                      # out = f(a, b, c), by a kernel of two operations
     M_ROW                       # out = f(a), by a kernel of one
+    M_BOTH                      # out, c = f(a), g(a), by a kernel of one with two results
     M_GATHERED                  # out = f(a[k], b[m]), by a kernel of numbers gathered
     M_EACH2                     # the same one by one, by a function of two numbers
     M_EACH1

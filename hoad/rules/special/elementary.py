@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from hoad._core.kernels.ufuncs import logistic, sech, strong_divide, x_over_hypot
+from hoad._core.kernels.ufuncs import logistic, sech_squared, strong_divide, x_over_hypot
 from hoad._ops.primitives import RADIAN
 from hoad.rules.elementwise import LN2, LN10, power_rule
 from hoad.rules.special.define import define, sc
 
 # Exponentials, logarithms and entropies
-define(sc.expit, lambda g, p, x: (g * (0.25 * sech(0.5 * x) ** 2),))
+define(sc.expit, lambda g, p, x: (g * (0.25 * sech_squared(0.5 * x)),))
 define(sc.logit, lambda g, p, x: (g / x + g / (1.0 - x),))
 define(sc.log_expit, lambda g, p, x: (g * logistic(-x),))
 define(sc.expm1, lambda g, p, x: (g * np.exp(x),))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import hoad
-from hoad._core.base.threads import assume_cores
 
 RNG = np.random.default_rng(8)
 
@@ -28,15 +27,6 @@ def lowered(f: Callable[..., Any], *args: Any) -> Any:
 def products(f: Callable[..., Any], *args: Any) -> int:
     found: int = lowered(f, *args).products
     return found
-
-
-@pytest.fixture
-def four_cores() -> Iterator[None]:
-    assume_cores(4)
-    try:
-        yield
-    finally:
-        assume_cores(0)
 
 
 # The function, what np.einsum says of it, and the shapes of its arguments.

@@ -85,6 +85,14 @@ def test_large_views_are_put_together_beforehand() -> None:
     np.testing.assert_allclose(hoad.jit(f)(x), np.sin(y) * y + y / 2, rtol=1e-14, atol=1e-14)
 
 
+@pytest.mark.parametrize("rows", [1, 2, 7, 8, 9, 17, 40])
+@pytest.mark.parametrize("columns", [1, 2, 7, 8, 9, 17, 40])
+def test_copies_of_transposes(rows: int, columns: int) -> None:
+    x = RNG.normal(size=(rows + 3, columns + 4))
+    for f in (np.transpose, lambda x: x[1:-2, 2:-2].T, lambda x: x[::-1, 2:].T, lambda x: x[:, ::-1].T):
+        np.testing.assert_array_equal(hoad.record(f, x).evaluate(x), f(x))
+
+
 def test_products_alone_leave_no_copies() -> None:
     """A program of a product and a transpose has no chains; what is read where it lies is not copied there either."""
     for f in (lambda a: a.T @ a, lambda a: a.T @ a[:, 0] * 1.0, lambda a: np.transpose(a, (1, 0)) @ a):
@@ -116,3 +124,44 @@ def test_products_with_a_matrix_go_in_pieces_of_lanes(rows: int, columns: int, l
     np.testing.assert_allclose(turned, right @ matrix.T, rtol=1e-12, atol=1e-12)
     slopes = hoad.vmap(hoad.grad(lambda x: np.sum((matrix @ x) ** 2)))(right)
     np.testing.assert_allclose(slopes, 2 * right @ (matrix.T @ matrix), rtol=1e-11, atol=1e-11)
+
+
+# More multiplications than BLAS does without putting matrices in another order.
+LARGE: dict[str, Callable[[Any, Any], Any]] = {
+    "rows": lambda a, b: (a + 1) @ b[:64],
+    "a transpose on the left": lambda a, b: (b + 1).T @ b[:, 1:],
+    "a transpose on the right": lambda a, b: (a + 1) @ (b[:70] * 2).T,
+    "a column": lambda a, b: (a + 1) @ b[:64, :1],
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+@pytest.mark.usefixtures("four_cores")
+def test_pieces_of_large_products(name: str) -> None:
+    """Exact where numbers are whole; what is not finite stays in its row; no bit depends on the number of threads."""
+    rng = np.random.default_rng(5)
+    f, a, b = LARGE[name], rng.integers(-9, 10, (417, 64)).astype(float), rng.integers(-9, 10, (417, 64)).astype(float)
+    np.testing.assert_array_equal(hoad.jit(f, threads=4)(a, b), f(a, b))
+    a[11, 3], a[300, 5], b[1, 7], b[3, 0] = np.inf, np.nan, -np.inf, 1e300
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_array_equal(hoad.jit(f)(a, b), f(a, b))
+    a, b = rng.normal(size=a.shape), rng.normal(size=b.shape)
+    replays = [hoad.jit(f, threads=threads) for threads in (1, 2, 4)]
+    for replay in replays:
+        np.testing.assert_allclose(replay(a, b), f(a, b), rtol=1e-12, atol=1e-12)
+    assert len({replay(a, b).tobytes() for replay in replays for _ in range(4)}) == 1
+
+
+@pytest.mark.parametrize("columns", [50, 64, 90])
+def test_long_sums_of_lanes_are_added_up_in_parts(columns: int) -> None:
+    """Exact where numbers are whole, and of numbers that are not finite in the lane that they stand in alone."""
+    rng = np.random.default_rng(6)
+    matrix = rng.integers(-9, 10, (1001, columns)).astype(float)
+    rows = rng.integers(-9, 10, (53, 1001)).astype(float)
+    for f, x in ((lambda x: x @ matrix, rows), (lambda x: matrix.T @ x, rows)):
+        replay = hoad.jit(hoad.vmap(f))
+        np.testing.assert_array_equal(replay(x), rows @ matrix)
+        x = x.copy()
+        x[7, 900], x[52, 0] = np.nan, np.inf
+        with np.errstate(invalid="ignore"):
+            np.testing.assert_array_equal(replay(x), x @ matrix)

@@ -215,9 +215,10 @@ def test_what_is_transposed_twice(axes: tuple[int, ...], again: tuple[int, ...])
 
 def test_the_adjoint_of_the_adjoint_of_a_product_transposes_nothing_again() -> None:
     a = np.random.default_rng(2).normal(size=(3, 4))
-    program = gradient_of(lambda x: np.sum((a @ x) ** 3), np.ones(4))
-    again = hoad.gradient(program, np.arange(1.0, 5.0))
-    assert [operations(tape)["transpose"] for tape in again] == [0, 1, 0]
+    for seed, transposes in ((np.arange(1.0, 5.0), [0, 0, 0]), (np.arange(8.0).reshape(4, 2), [0, 1, 0])):
+        program = gradient_of(lambda x: np.sum((a @ x) ** 3), np.ones(seed.shape))
+        again = hoad.gradient(program, seed)
+        assert [operations(tape)["transpose"] for tape in again] == transposes
 
 
 def test_growth_of_nested_sweeps_stays_small() -> None:
