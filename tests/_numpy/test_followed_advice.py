@@ -172,11 +172,14 @@ def test_what_pandas_and_numba_cannot_hold() -> None:
 
     squares = numba.vectorize(lambda x: x * x)
     for f, says in (
-        (lambda x: pandas.DataFrame({"x": x})["x"].sum(), "^Compute with arrays.*among the numbers of pandas"),
-        (written, "^Compute with arrays.*among the numbers of pandas"),
+        (
+            lambda x: pandas.DataFrame({"x": x})["x"].sum(),
+            "^Keep traced values out of frames.*among the numbers of pandas",
+        ),
+        (written, "^Keep traced values out of frames.*among the numbers of pandas"),
         (
             lambda x: frame["a"].rolling(2).apply(lambda w: w.sum() * x[0]).sum(),
-            "^Compute with arrays.*numbers of pandas",
+            "^Keep traced values out of frames.*numbers of pandas",
         ),
         (lambda x: np.sum(squares(x)), r"^Call the Python function that Numba compiles.*@hoad\.primitive"),
     ):

@@ -422,9 +422,10 @@ static void translate_all(BlockAssembler* s, const BlockOperation* code, int32_t
     find_next(code, n, n_values, s->next, tables);
     for (r = 0; r < s->registers; r++)
         s->holds[r] = -1;
-    for (i = 0; i < n_values; i++)
+    for (i = 0; i < n_values; i++) {
         s->where[i] = -1;
-    memset(s->is_saved, 0, (size_t)n_values);
+        s->is_saved[i] = 0;
+    }
     for (i = 0; i < n; i++)
         translate(s, &code[i], tables + 3 * (size_t)i);
 }
