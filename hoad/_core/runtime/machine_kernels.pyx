@@ -63,7 +63,7 @@ cdef class MachineKernels:
                 &kernel.nbytes))
 
     cdef MachineKernel* at(self, int32_t k, int32_t instruction) noexcept nogil:
-        """MachineKernel k, if it begins at this instruction and is machine code; or NULL."""
+        """Kernel k, if it begins at this instruction and is machine code; or NULL."""
         if k >= self.n_kernels or self.kernels[k].first != instruction or published(&self.kernels[k].code) == NULL:
             return NULL
         return &self.kernels[k]

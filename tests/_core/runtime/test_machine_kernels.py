@@ -173,13 +173,13 @@ def test_threads() -> None:
 
 
 @pytest.mark.skipif(target() != "v4", reason="runs under AVX-512, for AVX2")
-def test_avx2() -> None:
+def test_avx2(tmp_path: Path) -> None:
     """This file with registers of four numbers, sixteen of them."""
     env = os.environ | {"HOAD_KERNELS": "v3", "PYTHONPATH": str(INSTALLED)}
     options = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-k", "not avx2"]
     command = [sys.executable, "-m", "pytest", *options, __file__]
-    done = subprocess.run(command, env=env, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout[-3000:]
+    done = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
 
 
 @pytest.mark.skipif(not IS_MADE, reason="no machine code is made here")
