@@ -137,7 +137,7 @@ static Last place(BlockAssembler* s, int32_t value)
     return v->array >= 0 ? in_array(s, v->array, 0) : in_memory(STACK, NO_INDEX, 64 * v->at);
 }
 
-/* Rows have room behind the last coordinate, but what stands there may be read. */
+/* Rows have room beyond the last coordinate, but later instructions may read what they hold there. */
 static int is_masked(const BlockAssembler* s, const Last* b, int is_written)
 {
     return s->is_last && !b->is_register && !b->is_one && (b->base == POINTER || (is_written && b->base == ROWS));
@@ -411,7 +411,7 @@ static void find_next(const BlockOperation* code, int32_t n, int32_t n_values, i
     }
 }
 
-/* All operations, nothing in registers yet; `tables` has room for what find_next() notes. */
+/* Translate all operations, with empty registers at first; `tables` takes what find_next() notes. */
 static void translate_all(BlockAssembler* s, const BlockOperation* code, int32_t n, int32_t n_values, int32_t* tables)
 {
     int32_t i;
@@ -439,7 +439,7 @@ static void enter(BlockAssembler* s, int32_t waiting)
     bytes4(s, 64 * waiting + 192);
     bytes(s, "\x48\x83\xe4\xc0", 4);                            /* and rsp, -64 */
     s->constants = 64 * waiting;
-    for (k = 0; k < 10; k++) {
+    for (k = 0; k < (s->is_wide ? 2 : 10); k++) {               /* the others are a table of masks */
         bytes(s, "\x48\xb8", 2);                                /* mov rax, */
         bytes(s, &constants[k], 8);
         bytes(s, "\x48\x89\x84\x24", 4);                        /* mov [rsp + ], rax */

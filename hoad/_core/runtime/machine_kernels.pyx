@@ -138,7 +138,7 @@ cdef class KernelBuilder:
         cdef int32_t i, k, first, operations
         for i in range(n_code):
             for k in (self.code[i].a, self.code[i].b, self.code[i].c):
-                if self.places[k].space == ROW and self.places[k].start != 0:
+                if is_row(&self.places[k]) and self.places[k].start != 0:
                     self.is_shared[self.places[k].row] = True
         for i in range(self.n_rows):
             self.written_by[i] = -1
@@ -224,10 +224,8 @@ cdef class KernelBuilder:
             <void**>&made.kernels, &made.capacity, &made.n_kernels, sizeof(MachineKernel))
         memset(kernel, 0, sizeof(MachineKernel))
         kernel.first, kernel.end, kernel.n_operations = first, end, end - first
-        kernel.low = kernel.lowest = self.code[first].low
-        kernel.high = kernel.highest = self.code[first].high
-        for i in range(first + 1, end):
-            kernel.low, kernel.high = max(kernel.low, self.code[i].low), min(kernel.high, self.code[i].high)
+        kernel.low, kernel.high = kernel.lowest, kernel.highest = self.low, self.high
+        for i in range(first, end):
             kernel.lowest, kernel.highest = min(kernel.lowest, self.code[i].low), max(kernel.highest, self.code[i].high)
         kernel.operations = <BlockOperation*>required(take_zeroed((end - first) * sizeof(BlockOperation)))
         kernel.values = <BlockValue*>required(take_zeroed(4 * (end - first) * sizeof(BlockValue)))

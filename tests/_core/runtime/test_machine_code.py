@@ -5,15 +5,14 @@ The first runs of a program are by bytecode, those after some hundred by machine
 
 from __future__ import annotations
 
-import math
 import sys
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from _core.runtime.bits import ARITHMETIC, SPECIAL, bits, computed, executable_pages
 
 import hoad
 from hoad._core.kernels.vector import target
@@ -21,42 +20,19 @@ from hoad._core.runtime.scalar_bytecode import codes_made
 
 OFTEN = 6000  # runs, after which every program is machine code
 IS_MADE = sys.platform == "linux" and target() != "portable"
-SPECIAL = (0.0, -0.0, math.inf, -math.inf, math.nan, 5e-324, -1e-310, 1e308, -1.7e308, 1.0, -3.0)
 
 
-def bits(values: Any) -> list[int]:
-    """Bit patterns, those of all nan as one: which operand's sign a nan takes is not said."""
-    flat = np.concatenate([np.ravel(value) for value in values]).astype(np.float64)
-    return np.where(np.isnan(flat), np.nan, flat).view(np.int64).tolist()
+CALLS = (
+    lambda a, b: np.sin(a) + b,
+    lambda a, b: np.arctan2(a, 2.0 + b * b),
+    np.hypot,
+)
 
 
 def random_program(seed: int, size: int, reach: int, calls: bool = True) -> Callable[..., Any]:
     """A function of two numbers and five items of an array, each operation on two of the last `reach` values."""
-    choices = np.random.default_rng(seed)
-    kinds = choices.integers(0, 9 if calls else 6, size)
-    places = choices.random((size, 2))
-
-    def f(x: Any, y: Any, z: Any) -> Any:
-        values = [x, y, *[z[i] for i in range(5)]]
-        for kind, (left, right) in zip(kinds, places, strict=True):
-            recent = values[-reach:]
-            a, b = recent[int(left * len(recent))], recent[int(right * len(recent))]
-            values.append(
-                (
-                    lambda a=a, b=b: a + b,
-                    lambda a=a, b=b: a - b,
-                    lambda a=a, b=b: a * b,
-                    lambda a=a, b=b: a / (1.5 + b * b),
-                    lambda a=a, b=b: -a,
-                    lambda a=a, b=b: a**2 - b,
-                    lambda a=a, b=b: np.sin(a) + b,
-                    lambda a=a, b=b: np.arctan2(a, 2.0 + b * b),
-                    lambda a=a, b=b: np.hypot(a, b),
-                )[kind]()
-            )
-        return values[-1], values[-size // 2], sum(values[-5:])
-
-    return f
+    operations = (*ARITHMETIC, *CALLS) if calls else ARITHMETIC
+    return lambda x, y, z: computed([x, y, *[z[i] for i in range(5)]], operations, seed, size, reach)
 
 
 def first_and_last(program: hoad.Program, *args: Any) -> tuple[Any, Any]:
@@ -212,17 +188,14 @@ def test_threads_share_a_program() -> None:
 
 @pytest.mark.skipif(not IS_MADE, reason="no machine code is made here")
 def test_its_memory_goes_with_the_program() -> None:
-    def pages() -> int:
-        return sum(" r-xp 00000000 00:00 0" in line for line in Path("/proc/self/maps").read_text().splitlines())
-
     def once() -> None:
         program = hoad.record(random_program(3, 60, 20), 0.7, -1.3, np.arange(5.0))
         for _ in range(1500):
             program.evaluate(0.7, -1.3, np.arange(5.0))
 
     once()
-    before, made = pages(), codes_made()
+    before, made = executable_pages(), codes_made()
     for _ in range(10):
         once()
     assert codes_made() >= made + 10
-    assert pages() <= before + 2
+    assert executable_pages() <= before + 2

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from _core.runtime.bits import ARITHMETIC, SPECIAL, bits, computed, executable_pages
 
 import hoad
 from hoad._core.kernels.vector import target
@@ -18,50 +19,29 @@ from hoad._core.runtime.machine_kernels import codes_made
 
 OFTEN = 600  # runs of a block, after which every kernel is machine code
 IS_MADE = sys.platform == "linux" and target() != "portable"
-SPECIAL = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 5e-324, -1e-310, 1e308, -1.7e308, 1.0, -3.0])
 INSTALLED = Path(hoad.__file__).parents[1]
-
-
-def bits(values: Any) -> list[int]:
-    """Bit patterns, those of all nan as one: which operand's sign a nan takes is not said."""
-    flat = np.concatenate([np.ravel(value) for value in values]).astype(np.float64)
-    return np.where(np.isnan(flat), np.nan, flat).view(np.int64).tolist()
 
 
 def random_program(seed: int, size: int, reach: int) -> Callable[..., Any]:
     """A function of two arrays and a number, each operation on two of the last `reach` values."""
-    choices = np.random.default_rng(seed)
-    kinds = choices.integers(0, 18, size)
-    places = choices.random((size, 2))
 
     def f(x: Any, y: Any, t: Any) -> Any:
-        values = [x, y, x - t]
-        for kind, (left, right) in zip(kinds, places, strict=True):
-            recent = values[-reach:]
-            a, b = recent[int(left * len(recent))], recent[int(right * len(recent))]
-            values.append(
-                (
-                    lambda a=a, b=b: a + b,
-                    lambda a=a, b=b: a - b,
-                    lambda a=a, b=b: a * b,
-                    lambda a=a, b=b: a / (1.5 + b * b),
-                    lambda a=a, b=b: -a,
-                    lambda a=a, b=b: a**2 - b,
-                    lambda a=a, b=b: t * a + b,
-                    lambda a=a, b=b: b - 0.25 * a,
-                    lambda a=a, b=b: np.where(a > b, a, 2.0 - b),
-                    lambda a=a, b=b: np.sqrt(np.abs(a)) * b,
-                    lambda a=a, b=b: (a - b) * a + a,
-                    lambda a=a, b=b: np.maximum(a, b) - np.minimum(b, 0.5),
-                    lambda a=a, b=b: np.sign(a) * b,
-                    lambda a=a, b=b: np.reciprocal(a) - np.abs(b),
-                    lambda a=a, b=b: np.where(a == b, b + t, a - t),
-                    lambda a=a, b=b: np.where(a <= b, a, 1.0),
-                    lambda a=a, b=b: (a < b) * b + (a >= 0.25) * 2.0,
-                    lambda a=a, b=b: np.where(a != 0, b, a) * 0.5,
-                )[kind]()
-            )
-        return values[-1], values[-size // 2], sum(values[-5:])
+        operations = (
+            *ARITHMETIC,
+            lambda a, b: t * a + b,
+            lambda a, b: b - 0.25 * a,
+            lambda a, b: np.where(a > b, a, 2.0 - b),
+            lambda a, b: np.sqrt(np.abs(a)) * b,
+            lambda a, b: (a - b) * a + a,
+            lambda a, b: np.maximum(a, b) - np.minimum(b, 0.5),
+            lambda a, b: np.sign(a) * b,
+            lambda a, b: np.reciprocal(a) - np.abs(b),
+            lambda a, b: np.where(a == b, b + t, a - t),
+            lambda a, b: np.where(a <= b, a, 1.0),
+            lambda a, b: (a < b) * b + (a >= 0.25) * 2.0,
+            lambda a, b: np.where(a != 0, b, a) * 0.5,
+        )
+        return computed([x, y, x - t], operations, seed, size, reach)
 
     return f
 
@@ -184,9 +164,6 @@ def test_avx2(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not IS_MADE, reason="no machine code is made here")
 def test_its_memory_goes_with_the_program() -> None:
-    def pages() -> int:
-        return sum(" r-xp 00000000 00:00 0" in line for line in Path("/proc/self/maps").read_text().splitlines())
-
     def once() -> None:
         x = np.arange(16.0)
         program = hoad.record(random_program(3, 60, 20), x, x, 0.5)
@@ -194,8 +171,8 @@ def test_its_memory_goes_with_the_program() -> None:
             program.evaluate(x, x, 0.5)
 
     once()
-    before, made = pages(), codes_made()
+    before, made = executable_pages(), codes_made()
     for _ in range(10):
         once()
     assert codes_made() >= made + 10
-    assert pages() <= before + 2
+    assert executable_pages() <= before + 2
