@@ -23,7 +23,7 @@ from hoad._core.lower.fusion cimport (
 from hoad._core.lower.loop_codegen cimport generate_loop
 from hoad._core.lower.rewrite cimport add_preset, drop_buffers, more_registers
 from hoad._core.lower.slp cimport IsomorphicGroups, has_side_effects, isomorphic_groups
-from hoad._core.ops.plan cimport Plan, product_of_views
+from hoad._core.ops.plan cimport MOST_AT_ONCE, ONE_THREAD, Plan, product_of_views
 from hoad._core.runtime.access_pattern cimport (
     COLUMNS, ELEMENTWISE, PIECES, SUMS, TOTAL, VIEW, AccessPattern, Rowwise, is_truth, rowwise,
 )
@@ -39,8 +39,6 @@ cdef enum:
     FEWEST_APART = 16           # separate sums, of more
     LONGEST = 1 << 30       # numbers of a row
     LINE = 8                # numbers of a line of the cache
-    MOST_AT_ONCE = 1000000      # multiplications that OpenBLAS does without putting matrices in another order
-    FEWEST_MULTIPLICATIONS = 1 << 18
     WORTH_A_THREAD = 1 << 20
     FEWEST_ROWS = 16            # of a piece of a product
     MANY_ROWS = 128             # for which a matrix is put in order
@@ -917,7 +915,7 @@ cdef bint is_copied(Signature sig, strides) except -1:
     """Whether a right factor that is seen transposed is put in order first, for BLAS would do so, and slower."""
     cdef AbstractValue x = sig.avals[0]
     cdef AbstractValue y = sig.avals[1]
-    return (multiplications(sig) > FEWEST_MULTIPLICATIONS and strides[1] != y.itemsize
+    return (multiplications(sig) > ONE_THREAD and strides[1] != y.itemsize
             and x.shape[0] >= MANY_ROWS and y.size <= 16 * LARGE)
 
 

@@ -19,6 +19,10 @@ cdef enum Failure:
     FAILED_WITHIN = -3       # a program within would take another branch; see `raise_within`
     UNFINISHED = -4          # of native runs only: Python is to do it
 
+cdef enum:
+    MOST_AT_ONCE = 1000000   # multiplications that OpenBLAS does without putting matrices in another order
+    ONE_THREAD = 1 << 18     # and those up to which it shares no product among threads of its own
+
 cdef struct Part:            # a contribution to an assemble node that is not a single item
     bint gathered            # places come from an index operand, else from the strides
     int64_t count            # elements

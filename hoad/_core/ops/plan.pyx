@@ -51,8 +51,6 @@ cdef enum:
     MOST_LOOP_OPERANDS = 16
     LOOKED_AT = 512             # places of a gather at a time
     BLOCK = 256                 # elements that are put side by side for a kernel
-    ONE_THREAD = 1 << 18        # multiplications up to which OpenBLAS shares no product among threads of its own
-    AT_ONCE = 1000000           # multiplications that OpenBLAS does without putting matrices in another order
     TERMS = 240                 # of a sum in such a product
     FEW_NUMBERS = 4096          # of its result
     TILE = 8                    # numbers of a line of the cache
@@ -471,7 +469,7 @@ cdef class Plan:
             dims[1] = min(rows, lanes - first)
             args[0], args[1], args[2] = at[left] + first * moves[left], at[right], at[2] + first * moves[2]
             if (self.has_terms and dims[2] > TERMS and dims[1] * dims[3] <= FEW_NUMBERS
-                    and steps[8] == sizeof(double) and dims[1] * dims[2] * dims[3] > AT_ONCE):
+                    and steps[8] == sizeof(double) and dims[1] * dims[2] * dims[3] > MOST_AT_ONCE):
                 self.run_terms(args, dims, steps)
             else:
                 self.loop(args, dims, steps, self.data)
