@@ -5,6 +5,7 @@ grow, so that a pointer held for too long is noticed, and Cython's warnings are 
 wraparound=False, say, which is undefined).
 """
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -105,8 +106,11 @@ EXTENSIONS = [
     "jit.bound_call",
 ]
 
-# A first call runs most of the core once, and takes the longer the larger that is. So what runs at each replay, or
-# over numbers, is compiled for speed (-O3), what runs once for a function for size (-Os), and all else in between.
+# What Cython would write into each module that has functions or typed memoryviews: a fourth of the compiled code.
+SHARED = "hoad._core.base.cython_shared"
+
+# A first call runs most of the core once, and takes the longer the larger that is. So what computes with numbers is
+# compiled for speed (-O3), what runs once for a function for size (-Os), and all else in between.
 REPLAY = [
     "base.blocks",
     "base.threads",
@@ -129,10 +133,6 @@ REPLAY = [
     "lower.passes",
     "lower.rewrite",
     "taylor.series",
-    "jit.bound_call",
-    "jit.effects",
-    "jit.environment",
-    "jit.jit_cache",
 ]
 ONCE = [
     "base.call_watch",
@@ -178,6 +178,8 @@ DIRECTIVES = {
     # What travels has its own __reduce__. For all other classes Cython would write one, or an error that Python raises
     # by itself: a fourteenth of the compiled code.
     "auto_pickle": False,
+    # The lines of the .pyx beside the C made from them: 16 MB, for those who read it.
+    "emit_code_comments": CHECKED,
 }
 # Never -ffast-math: results follow IEEE 754. These leave out errno and trap flags only, which nothing reads.
 ARITHMETIC = ["-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off"]
@@ -213,6 +215,7 @@ class BuildInParallel(build_ext):
         self.force = self.force or not stamp.exists() or stamp.read_text() != options
 
         Options.warning_errors = CHECKED
+        gc.set_threshold(100_000, 20, 100)  # Python's own takes a third of Cython's time, inherited by its processes
         stale = [extension for extension in self.extensions if self.force or is_stale(extension)]
         cythonize(
             [Extension(extension.name, extension.sources) for extension in stale],
@@ -220,6 +223,7 @@ class BuildInParallel(build_ext):
             force=True,
             build_dir=str(TRANSLATED),
             compiler_directives=DIRECTIVES,
+            shared_utility_qualified_name=SHARED,
         )
         for extension in self.extensions:
             extension.sources = [str(translated(extension))]
@@ -238,13 +242,15 @@ def compile_options(name):
 
 
 def translated(extension):
-    return TRANSLATED / Path(extension.sources[0]).with_suffix(".c")
+    return TRANSLATED.joinpath(*extension.name.split(".")).with_suffix(".c")
 
 
 def is_stale(extension):
     """Whether a file of ours is newer than the C made from it. (Files of the tools have their versions.)"""
     if not translated(extension).exists():
         return True
+    if extension.name == SHARED:
+        return False
     sources = map(Path, create_dependency_tree().all_dependencies(extension.sources[0]))
     newest = max(source.stat().st_mtime for source in sources if CORE in source.parents)
     return newest > translated(extension).stat().st_mtime
@@ -252,8 +258,8 @@ def is_stale(extension):
 
 def extension(name):
     return Extension(
-        f"hoad._core.{name}",
-        [str(CORE.joinpath(*name.split(".")).with_suffix(".pyx"))],
+        name,
+        [] if name == SHARED else [str(Path(*name.split(".")).with_suffix(".pyx"))],
         depends=[str(header) for folder in (KERNELS, HEADERS) for header in sorted(folder.glob("*.h"))],
         include_dirs=[numpy.get_include(), str(KERNELS), str(HEADERS)],
         define_macros=[(macro, "NPY_2_0_API_VERSION") for macro in MACROS] + [("HOAD_CHECKED", str(int(CHECKED)))],
@@ -261,4 +267,5 @@ def extension(name):
 
 
 if __name__ == "__main__":  # worker processes of the translation may import this file
-    setup(ext_modules=[extension(name) for name in EXTENSIONS], cmdclass={"build_ext": BuildInParallel})
+    names = [SHARED, *(f"hoad._core.{name}" for name in EXTENSIONS)]
+    setup(ext_modules=[extension(name) for name in names], cmdclass={"build_ext": BuildInParallel})
