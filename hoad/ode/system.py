@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hoad._comparison.plain_calls import compared
 from hoad._core.graph.inspect import guard_rows
-from hoad._core.graph.tape import intern_aval
+from hoad._core.graph.tape import Graph, intern_aval
 from hoad._core.record.recording import inline
 from hoad._core.taylor.series import NotClosedError, Series
 from hoad._core.taylor.taylor_stepper import Stepper
@@ -32,6 +32,15 @@ from hoad.ode.order import telling_order
 EPSILON = float(np.finfo(float).eps)
 NUMBER = flatten(0.0)[1]  # what is not a container
 MOST_NUMBERS = 256  # beyond, an array of unknowns is not taken apart
+
+
+class Joined(NamedTuple):
+    """Programs in one graph: the nodes of their inputs and results, and the nodes that guards compare."""
+
+    graph: Graph
+    inputs: list[int]
+    outputs: list[int]
+    guards: list[tuple[int, Any]]
 
 
 class System:
@@ -138,46 +147,60 @@ class System:
 
     def _series(self, order: int, held: list[Any]) -> tuple[Series, list[int]]:
         """The arithmetic of the slopes, by numbers where only items are taken of arrays; the sizes of y in it."""
-        size = sum(self.sizes)
-        if size <= MOST_NUMBERS and any(self.shapes):
-            series = self._arithmetic(self._of_numbers(held), size, order)
+        if self.comes_apart:
+            series = self._arithmetic(self.joined([self.program], held), sum(self.sizes), order)
             if series.is_narrow:
-                return series, [1] * size
-        return self._arithmetic(self.program, len(self.y), order), self.sizes
+                return series, [1] * sum(self.sizes)
+        last = self.program._last
+        guards = [(node, was) for node, was, _ in guard_rows(last._graph)[: last._guards]]
+        whole = Joined(last._graph, self.program._input_nodes(), list(last._outputs), guards)
+        return self._arithmetic(whole, len(self.y), order), self.sizes
 
-    def _arithmetic(self, program: Program, n: int, order: int) -> Series:
-        last = program._last
-        outputs = list(last._outputs)
-        guards = [(node, was) for node, was, _ in guard_rows(self.program._last._graph)[: self.program._last._guards]]
-        if program is not self.program:
-            guards = [(node, was) for node, (_, was) in zip(outputs[n:], guards, strict=True)]
-        given = [*[order + 1] * n, 2, *[1] * (len(last._inputs) - n - 1)]
+    def _arithmetic(self, joined: Joined, n: int, order: int) -> Series:
+        given = [*[order + 1] * n, 2, *[1] * (len(joined.inputs) - n - 1)]
         try:
-            return Arithmetic(last._graph, program._input_nodes(), outputs[:n], guards, given, order).series(
-                is_flow=True
-            )
+            return Arithmetic(*joined, given, order).series(is_flow=True)
         except NotClosedError as error:
             raise NoRuleError(
                 f"{self.name} needs the Taylor arithmetic of rhs, but there is none for {error}. Write rhs with "
                 "operations that have a derivative rule, or use odeint."
             ) from None
 
-    def _of_numbers(self, held: list[Any]) -> Program:
-        """The program from numbers to numbers, followed by what its guards compare."""
-        last, nodes = self.program._last, self.program._input_nodes()
-        guards = [node for node, *_ in guard_rows(last._graph)[: last._guards]]
+    @property
+    def comes_apart(self) -> bool:
+        """Whether arrays of y are few numbers, which may be taken by themselves."""
+        return sum(self.sizes) <= MOST_NUMBERS and any(self.shapes)
 
-        def slopes(*values: Any) -> list[Any]:
-            numbers = iter(values)
-            ys = [
-                np.reshape(np.array([next(numbers) for _ in range(size)]), shape) if shape else next(numbers)
-                for shape, size in zip(self.shapes, self.sizes, strict=True)
-            ]
-            found = inline(last._graph, [*last._outputs, *guards], nodes, [*ys, values[-1], *held])
-            slopes = [x[k] for x in found[: len(ys)] for k in np.ndindex(*np.shape(x))]
-            return [*slopes, *found[len(ys) :]]
+    def joined(self, programs: Sequence[Program], held: Sequence[Any], by_numbers: bool = True) -> Joined:
+        """Programs of (*y, t) as one, of the numbers in y where that is asked for."""
+        lasts = [program._last for program in programs]
+        guards = [guard_rows(last._graph)[: last._guards] for last in lasts]
 
-        return recorded(slopes, [intern_aval(np.dtype(float), ())] * (sum(self.sizes) + 1))
+        def results(*values: Any) -> list[Any]:
+            ys = list(values[:-1])
+            if by_numbers:
+                numbers = iter(values)
+                ys = [
+                    np.reshape(np.array([next(numbers) for _ in range(size)]), shape) if shape else next(numbers)
+                    for shape, size in zip(self.shapes, self.sizes, strict=True)
+                ]
+            outputs, behind = [], []
+            for program, last, rows in zip(programs, lasts, guards, strict=True):
+                nodes = [*last._outputs, *[node for node, *_ in rows]]
+                found = inline(last._graph, nodes, program._input_nodes(), [*ys, values[-1], *held])
+                outputs += found[: len(last._outputs)]
+                behind += found[len(last._outputs) :]
+            if by_numbers:
+                outputs = [x[k] for x in outputs for k in np.ndindex(*np.shape(x))]
+            return [*outputs, *behind]
+
+        shapes = [()] * sum(self.sizes) if by_numbers else self.shapes
+        made = recorded(results, [intern_aval(np.dtype(float), shape) for shape in (*shapes, ())])
+        expected = [was for rows in guards for _, was, _ in rows]
+        nodes = list(made._last._outputs)
+        first = len(nodes) - len(expected)
+        checks = list(zip(nodes[first:], expected, strict=True))
+        return Joined(made._last._graph, made._input_nodes(), nodes[:first], checks)
 
     def leaves(self, rows: Any) -> list[Any]:
         """The leaves of y, of flat values along the last axis."""

@@ -1,5 +1,6 @@
 from typing import Any, Final, final
 
+from hoad._core.taylor.event_search import EventSearch
 from hoad._core.taylor.series import Series
 
 DONE: int
@@ -46,6 +47,4 @@ class Stepper:
         longest: float,
     ) -> None: ...
     def step(self, end: float) -> int: ...
-    def run(
-        self, times: Any, found: Any, most: int, keep: bool, done: int = 0, once: bool = False
-    ) -> tuple[int, int]: ...
+    def run(self, times: Any, found: Any, most: int, keep: bool, search: EventSearch | None = None) -> int: ...

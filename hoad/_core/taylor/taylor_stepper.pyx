@@ -24,6 +24,7 @@ cimport numpy as cnp
 
 from hoad._core.base.blocks cimport give, required, reserve
 from hoad._core.ops.plan cimport FAILED_PYTHON, FAILED_WITHIN
+from hoad._core.taylor.event_search cimport EventSearch
 from hoad._core.taylor.series cimport Series
 
 cnp.import_array()
@@ -176,13 +177,12 @@ cdef class Stepper:
             code = self.advance(end)
         return checked(code)
 
-    def run(self, times, found, int64_t most, bint keep, int64_t done=0, bint once=False):
-        """Go through rising or falling times, whose values become the rows of `found`: (how many there are, why).
+    def run(self, times, found, int64_t most, bint keep, EventSearch search=None):
+        """Go through rising or falling times, whose values become the rows of `found`: 0, or why it ended before.
 
-        At most so many steps are taken, or only `once` one; they are kept if that is asked for. The first `done` times
-        are behind.
+        At most so many steps are taken; they are kept if that is asked for, and searched for events.
         """
-        cdef int64_t i = done
+        cdef int64_t i = 0
         cdef int64_t count = len(times)
         cdef const double* at = <const double*>cnp.PyArray_DATA(<cnp.ndarray>times)
         cdef double* rows = <double*>cnp.PyArray_DATA(<cnp.ndarray>found)
@@ -203,13 +203,13 @@ cdef class Stepper:
                     i = self.pass_times(at, i, count, rows)
                     if keep:
                         self.keep()
-                    if keep or once:
+                    if search is not None:
+                        code = search.follow(self.before, self.now, self.began, self.began_rest, self.h, self.t)
+                    if code or keep:
                         break
             checked(code)
             PyErr_CheckSignals()
-            if once:
-                break
-        return i, code
+        return code
 
     cdef int64_t pass_times(self, const double* at, int64_t i, int64_t count, double* rows) noexcept nogil:
         """The values at the times within the last step; the first time beyond."""
