@@ -11,10 +11,6 @@ cdef struct Event:              # of one function g
     int32_t n_found             # together with those of the running step, which are offsets into it
     int32_t cap_times
 
-cdef struct Interval:           # of a step, between 0 and 1
-    double low
-    double high
-
 cdef class EventSearch:
     cdef readonly double t      # where a function was last asked for at the end of an interval
     cdef readonly double value  # what it gave
@@ -32,7 +28,6 @@ cdef class EventSearch:
     cdef double* before         # those of the last step
     cdef double* scaled         # those of one g, for a step of length 1
     cdef double* pending        # coefficients in Bernstein's basis, of intervals
-    cdef Interval* intervals
     cdef Event* events
     cdef bint is_known          # are the coefficients
 

@@ -72,7 +72,6 @@ cdef class EventSearch:
         self.before = self.now + self.n_events * width
         self.scaled = self.before + self.n_events * width
         self.pending = self.scaled + width
-        self.intervals = <Interval*>required(PyMem_RawCalloc(1 + MOST_HALVINGS, sizeof(Interval)))
         self.events = <Event*>required(PyMem_RawCalloc(self.n_events, sizeof(Event)))
         self.offsets = <int64_t*>required(PyMem_RawCalloc(2 * self.n_blocks + 1, sizeof(int64_t)))
         self.sizes = self.offsets + self.n_blocks
@@ -92,7 +91,6 @@ cdef class EventSearch:
         for k in range(self.n_events if self.events != NULL else 0):
             give(self.events[k].times, self.events[k].cap_times * sizeof(double))
         PyMem_RawFree(self.events)
-        PyMem_RawFree(self.intervals)
         PyMem_RawFree(self.offsets)
         PyMem_RawFree(self.at)
 
@@ -197,35 +195,35 @@ cdef class EventSearch:
     cdef int roots(self, Event* event, double offset, double h, double noise) except -1 nogil:
         """Note where the polynomial, known for a step of length 1, changes sign by more than noise."""
         cdef int64_t width = self.order + 1
-        cdef double* b = self.pending
-        cdef Interval* interval = self.intervals
-        cdef double begin = -1.0        # of a stretch of zeros
-        cdef double middle
+        cdef double* b = self.pending       # of one interval after another, the first of them last
+        cdef double low[1 + MOST_HALVINGS]
+        cdef double high[1 + MOST_HALVINGS]
+        cdef double begin = -1.0            # of a stretch of zeros
+        cdef int32_t top = 0
         cdef int32_t j, changes, first, last, side
         bernstein(self.scaled, self.order, b)
-        interval.low, interval.high = 0.0, 1.0
-        while interval >= self.intervals:
+        low[0], high[0] = 0.0, 1.0
+        while top >= 0:
             changes = first = last = 0
             for j in range(width):
                 side = sign(b[j]) if fabs(b[j]) > noise else 0
                 changes += side * last < 0
                 last = side if side else last
                 first = first if first else side
-            if changes > 1 and interval.high - interval.low > NARROW:
-                middle = 0.5 * (interval.low + interval.high)
-                divide(b, self.order, b + width)        # the left half is the next
-                interval[1].low, interval[1].high = interval.low, middle
-                interval.low = middle
-                b, interval = b + width, interval + 1
+            if changes > 1 and high[top] - low[top] > NARROW:
+                low[top + 1], high[top + 1] = low[top], 0.5 * (low[top] + high[top])
+                low[top] = high[top + 1]
+                divide(b, self.order, b + width)
+                b, top = b + width, top + 1
                 continue
             if first:
-                passed(event, first, offset + h * (interval.low if begin < 0.0 else begin))
+                passed(event, first, offset + h * (low[top] if begin < 0.0 else begin))
                 if last != first:
-                    passed(event, last, offset + h * root(self.scaled, self.order, interval.low, interval.high, last))
+                    passed(event, last, offset + h * root(self.scaled, self.order, low[top], high[top], last))
                 begin = -1.0
             elif begin < 0.0:
-                begin = interval.low
-            b, interval = b - width, interval - 1
+                begin = low[top]
+            b, top = b - width, top - 1
         return 0
 
     cdef int settle(self, double began, double rest) noexcept nogil:

@@ -409,6 +409,19 @@ cdef inline double two_sum(double a, double b, double* error) noexcept nogil:
     return sum
 
 
+def value_at(coefficients, double h):
+    """Σ cₖ hᵏ, the order along axis 0 of a contiguous array of shape (p + 1, n)."""
+    cdef int64_t n = coefficients.shape[1]
+    cdef int64_t k, j
+    cdef const double* row = <const double*>cnp.PyArray_DATA(<cnp.ndarray>coefficients)
+    cdef object made = np.zeros(n)
+    cdef double* found = <double*>cnp.PyArray_DATA(<cnp.ndarray>made)
+    for k in range(coefficients.shape[0] - 1, -1, -1):
+        for j in range(n):
+            found[j] = found[j] * h + row[k * n + j]
+    return made
+
+
 cdef copied(const double* rows, int64_t count, int64_t width):
     """An array of these numbers."""
     made = np.empty((count, width))
