@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from hoad._core.taylor.event_search import ENDED, EVENT_BRANCHED, EVENT_NOT_FINITE, EventSearch
-from hoad._core.taylor.series import NotClosedError, Series
+from hoad._core.taylor.event_search import EventSearch
+from hoad._core.taylor.series import NotClosedError
 from hoad._core.trace.traced import is_traced, plain_value
 from hoad._program.program import Program
 from hoad._program.trace import is_number
 from hoad._pytree.arguments import check_function, packed
-from hoad._transform.programs import nodes_behind
-from hoad._transform.taylor_arithmetic import Arithmetic
-from hoad.errors import ArgumentError, GuardError, NoRuleError, ShapeError
+from hoad.errors import ArgumentError, NoRuleError, ShapeError
 from hoad.ode.options import traced_error
 from hoad.ode.order import check_names, telling_order
 from hoad.ode.system import System, double
@@ -26,25 +24,14 @@ def event_search(system: System, events: Any, t: float, order: int) -> EventSear
     functions = _functions(events)
     if not functions:
         return None
-    series, offsets, sizes = _series(system, [_recorded(system, g, t) for g in functions], order)
+    programs = [_recorded(system, g, t) for g in functions]
+    try:
+        series, offsets, sizes = system.series(programs, order)
+    except NotClosedError as error:
+        raise NoRuleError(f"an event function has no Taylor arithmetic: there is none for {error}.") from None
     directions = [int(np.sign(getattr(g, "direction", 0))) for g in functions]
     lefts = [int(getattr(g, "terminal", None) or -1) for g in functions]
     return EventSearch(series, sum(system.sizes), offsets, sizes, directions, lefts)
-
-
-def has_ended(code: int, search: EventSearch) -> bool:
-    """Whether a terminal event ended the solution; raise for an event function that has no value."""
-    if code == EVENT_NOT_FINITE:
-        raise ArgumentError(
-            f"taylor_solution: an event function is {search.value} at t = {search.t:.6g}, where the solution has a "
-            "value. Let it give a number wherever the solution goes."
-        )
-    if code == EVENT_BRANCHED:
-        raise GuardError(
-            "an event function branches on y or t, and takes another branch along the solution. Use np.where, or a "
-            "function without a branch."
-        )
-    return code == ENDED
 
 
 def _functions(events: Any) -> list[Callable[..., Any]]:
@@ -85,21 +72,3 @@ def _recorded(system: System, g: Callable[..., Any], t: float) -> Program:
     if any(map(is_traced, held)):
         raise traced_error(system.name, "polynomials")
     return program
-
-
-def _series(system: System, programs: Sequence[Program], order: int) -> tuple[Series, list[int], list[int]]:
-    """Of all event functions, by numbers where that serves; and which parts of y it takes: offsets and sizes."""
-    for by_numbers in (True, False) if system.comes_apart else (False,):
-        graph, inputs, outputs, guards = system.joined(programs, [], by_numbers)
-        sizes = [1] * sum(system.sizes) if by_numbers else system.sizes
-        offsets = np.cumsum([0, *sizes]).tolist()
-        met = nodes_behind(graph, [*outputs, *[node for node, _ in guards]], inputs)[1]
-        used = [k for k, node in enumerate(inputs[:-1]) if node in met]
-        nodes, given = [*[inputs[k] for k in used], inputs[-1]], [*[order + 1] * len(used), 2]
-        try:
-            series = Arithmetic(graph, nodes, outputs, guards, given, order).series()
-        except NotClosedError as error:
-            raise NoRuleError(f"an event function has no Taylor arithmetic: there is none for {error}.") from None
-        if series.is_narrow:
-            break
-    return series, [offsets[k] for k in used], [sizes[k] for k in used]

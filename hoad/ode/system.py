@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from hoad._program.trace import is_number
 from hoad._pytree.arguments import packed
 from hoad._pytree.containers import Structure, flatten
 from hoad._transform.expansion import EXPANDING
-from hoad._transform.programs import recorded
+from hoad._transform.programs import nodes_behind, recorded
 from hoad._transform.recurrence import Recurrence, natural
 from hoad._transform.taylor_arithmetic import Arithmetic
 from hoad.errors import DTypeError, NoRuleError, ShapeError
@@ -32,15 +32,6 @@ from hoad.ode.order import telling_order
 EPSILON = float(np.finfo(float).eps)
 NUMBER = flatten(0.0)[1]  # what is not a container
 MOST_NUMBERS = 256  # beyond, an array of unknowns is not taken apart
-
-
-class Joined(NamedTuple):
-    """Programs in one graph: the nodes of their inputs and results, and the nodes that guards compare."""
-
-    graph: Graph
-    inputs: list[int]
-    outputs: list[int]
-    guards: list[tuple[int, Any]]
 
 
 class System:
@@ -134,45 +125,46 @@ class System:
 
     def stepper(self, t: float, end: float, tol: float, atol: float, order: int, longest: float) -> Stepper:
         """What takes steps from here."""
-        held = [plain_value(x) for x in self.held]
-        flat = [np.ravel(plain_value(x)) for x in self.y]
-        series, sizes = self._series(order, held)
-        if len(sizes) > len(flat):
-            flat, held = list(np.concatenate(flat)), []
-        degree = EXPANDING.get()
-        least = tol / math.comb(order + degree, degree)  # what is left out of cₖ tᵏ, k = order, grows so in derivatives
-        factor = math.exp(-0.7 / (order - 1)) * least ** (1.0 / (order - 1))
-        shortest = EPSILON * max(abs(t), abs(end), abs(end - t))
-        return Stepper(series, sizes, flat, t, held, factor, atol / tol, tol, shortest, longest)
-
-    def _series(self, order: int, held: list[Any]) -> tuple[Series, list[int]]:
-        """The arithmetic of the slopes, by numbers where only items are taken of arrays; the sizes of y in it."""
-        if self.comes_apart:
-            series = self._arithmetic(self.joined([self.program], held), sum(self.sizes), order)
-            if series.is_narrow:
-                return series, [1] * sum(self.sizes)
-        last = self.program._last
-        guards = [(node, was) for node, was, _ in guard_rows(last._graph)[: last._guards]]
-        whole = Joined(last._graph, self.program._input_nodes(), list(last._outputs), guards)
-        return self._arithmetic(whole, len(self.y), order), self.sizes
-
-    def _arithmetic(self, joined: Joined, n: int, order: int) -> Series:
-        given = [*[order + 1] * n, 2, *[1] * (len(joined.inputs) - n - 1)]
+        flat, held = [np.ravel(plain_value(x)) for x in self.y], [plain_value(x) for x in self.held]
         try:
-            return Arithmetic(*joined, given, order).series(is_flow=True)
+            series, _, sizes = self.series([self.program], order, held, is_flow=True)
         except NotClosedError as error:
             raise NoRuleError(
                 f"{self.name} needs the Taylor arithmetic of rhs, but there is none for {error}. Write rhs with "
                 "operations that have a derivative rule, or use odeint."
             ) from None
+        if len(sizes) > len(flat):
+            flat = list(np.concatenate(flat))
+        degree = EXPANDING.get()
+        least = tol / math.comb(order + degree, degree)  # what is left out of cₖ tᵏ, k = order, grows so in derivatives
+        factor = math.exp(-0.7 / (order - 1)) * least ** (1.0 / (order - 1))
+        shortest = EPSILON * max(abs(t), abs(end), abs(end - t))
+        return Stepper(series, sizes, flat, t, factor, atol / tol, tol, shortest, longest)
 
-    @property
-    def comes_apart(self) -> bool:
-        """Whether arrays of y are few numbers, which may be taken by themselves."""
-        return sum(self.sizes) <= MOST_NUMBERS and any(self.shapes)
+    def series(
+        self, programs: Sequence[Program], order: int, held: Sequence[Any] = (), is_flow: bool = False
+    ) -> tuple[Series, list[int], list[int]]:
+        """The arithmetic of programs of (*y, t, *held); and the parts of y that it takes, by offsets and sizes.
 
-    def joined(self, programs: Sequence[Program], held: Sequence[Any], by_numbers: bool = True) -> Joined:
-        """Programs of (*y, t) as one, of the numbers in y where that is asked for."""
+        These are numbers where only items are taken of arrays, whose steps run narrow. A flow takes all.
+        """
+        size = sum(self.sizes)
+        for by_numbers in (True, False) if size <= MOST_NUMBERS and any(self.shapes) else (False,):
+            graph, inputs, outputs, guards = self._joined(programs, held, by_numbers)
+            sizes = [1] * size if by_numbers else self.sizes
+            offsets = np.cumsum([0, *sizes]).tolist()
+            needed = inputs if is_flow else nodes_behind(graph, [*outputs, *[node for node, _ in guards]], inputs)[1]
+            used = [k for k, node in enumerate(inputs[:-1]) if node in needed]
+            nodes, given = [*[inputs[k] for k in used], inputs[-1]], [*[order + 1] * len(used), 2]
+            series = Arithmetic(graph, nodes, outputs, guards, given, order).series(is_flow=is_flow)
+            if series.is_narrow:
+                break
+        return series, [offsets[k] for k in used], [sizes[k] for k in used]
+
+    def _joined(
+        self, programs: Sequence[Program], held: Sequence[Any], by_numbers: bool
+    ) -> tuple[Graph, list[int], list[int], list[tuple[int, Any]]]:
+        """Programs of (*y, t, *held) as one of (*y, t), or of numbers in y: its graph, inputs, outputs and guards."""
         lasts = [program._last for program in programs]
         guards = [guard_rows(last._graph)[: last._guards] for last in lasts]
 
@@ -199,8 +191,7 @@ class System:
         expected = [was for rows in guards for _, was, _ in rows]
         nodes = list(made._last._outputs)
         first = len(nodes) - len(expected)
-        checks = list(zip(nodes[first:], expected, strict=True))
-        return Joined(made._last._graph, made._input_nodes(), nodes[:first], checks)
+        return made._last._graph, made._input_nodes(), nodes[:first], list(zip(nodes[first:], expected, strict=True))
 
     def leaves(self, rows: Any) -> list[Any]:
         """The leaves of y, of flat values along the last axis."""

@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from hoad._core.taylor.taylor_stepper import ENDED
 from hoad._core.trace.traced import is_traced, plain_value
 from hoad._docstrings import docfiller
 from hoad._pytree.arguments import check_function, telling_call
-from hoad.ode.events import event_search, has_ended
+from hoad.ode.events import event_search
 from hoad.ode.options import Options, checked_args, checked_times, traced_error
 from hoad.ode.order import check_names
 from hoad.ode.piecewise import PiecewiseSeries, TaylorSolution
@@ -204,9 +205,9 @@ def taylor_solution(
     stepper = options.stepper(system, times)
     found = np.empty((len(times), sum(system.sizes)))
     code = stepper.run(times, found, options.max_steps, True, search)
-    ended, end, kept = False, float(times[-1]), times
-    if search is not None and has_ended(code, search):
-        ended, end = True, search.ended
+    ended, end, kept = code == ENDED, float(times[-1]), times
+    if ended and search is not None:
+        end = search.ended
         kept = times[np.abs(times - times[0]) <= abs(end - times[0])]
     else:
         options.check(code, stepper)

@@ -12,9 +12,7 @@ cdef struct Event:              # of one function g
     int32_t cap_times
 
 cdef class EventSearch:
-    cdef readonly double t      # where a function was last asked for at the end of an interval
-    cdef readonly double value  # what it gave
-    cdef readonly double ended  # when a terminal event did
+    cdef readonly double ended  # when the last event was
     cdef Series series
     cdef int32_t order, n_events, n_blocks
     cdef int64_t n
@@ -39,4 +37,4 @@ cdef class EventSearch:
     cdef int halve(self, int32_t k, const double* y, double t, double h, const double* c, double end, double offset,
                    int depth) except -1 nogil
     cdef int roots(self, Event* event, double offset, double h, double noise) except -1 nogil
-    cdef int settle(self, double began, double rest) noexcept nogil
+    cdef bint settle(self, double began, double rest) noexcept nogil

@@ -24,13 +24,9 @@ cimport numpy as cnp
 from hoad._core.base.blocks cimport appended, give, required
 from hoad._core.ops.plan cimport FAILED_SINGULAR, FAILED_WITHIN
 from hoad._core.taylor.series cimport Series
+from hoad.errors import ArgumentError, GuardError
 
 cnp.import_array()
-
-cpdef enum:
-    ENDED = 16              # by a terminal event
-    EVENT_BRANCHED = 17     # a function would take another branch
-    EVENT_NOT_FINITE = 18   # or is nan or infinite
 
 cdef enum:
     MOST_HALVINGS = 40      # of a step, where a series does not serve; then of its intervals
@@ -107,21 +103,16 @@ cdef class EventSearch:
 
     cdef int follow(self, const double* y, const double* after, double began, double rest, double h,
                     double t) except -1 nogil:
-        """Note the events of a step to t with the coefficients y, and others from t on; 0, or why the last."""
+        """Note the events of a step to t with the coefficients y, and others from t on; 1 if a terminal one ends it."""
         cdef int32_t k
-        cdef int code = 0
         if not self.is_known:
-            code = self.expand(y, began, self.now)
+            self.expand(y, began, self.now)
             self.is_known = True
         self.before, self.now = self.now, self.before
-        if not code:
-            code = self.expand(after, t, self.now)
-        for k in range(0 if code else self.n_events):
-            code = self.between(k, y, began, h, self.before + k * (self.order + 1), self.now[k * (self.order + 1)],
-                                0.0, 0)
-            if code:
-                return code
-        return code if code else self.settle(began, rest)
+        self.expand(after, t, self.now)
+        for k in range(self.n_events):
+            self.between(k, y, began, h, self.before + k * (self.order + 1), self.now[k * (self.order + 1)], 0.0, 0)
+        return self.settle(began, rest)
 
     cdef int expand(self, const double* y, double t, double* found) except -1 nogil:
         """The coefficients of the functions, of those of y by the time from t on."""
@@ -142,7 +133,13 @@ cdef class EventSearch:
         code = self.series.call(self.at, self.at + self.n_blocks + 1, 1)
         if code == FAILED_SINGULAR:
             raise np.linalg.LinAlgError("Singular matrix")
-        return EVENT_BRANCHED if code == FAILED_WITHIN else code      # or what was raised is set
+        if code == FAILED_WITHIN:
+            with gil:
+                raise GuardError(
+                    "an event function branches on y or t, and takes another branch along the solution. Use np.where, "
+                    "or a function without a branch."
+                )
+        return code     # if -1, what was raised is set
 
     cdef int between(self, int32_t k, const double* y, double t, double h, const double* c, double end, double offset,
                      int depth) except -1 nogil:
@@ -152,9 +149,12 @@ cdef class EventSearch:
         cdef double sum = 0.0
         cdef int32_t j
         cdef bint serves
-        self.t, self.value = t + h, end
         if not isfinite(end):
-            return EVENT_NOT_FINITE
+            with gil:
+                raise ArgumentError(
+                    f"taylor_solution: an event function is {end} at t = {t + h:.6g}, where the solution has a value. "
+                    "Let it give a number wherever the solution goes."
+                )
         for j in range(self.order + 1):
             self.scaled[j] = c[j] * power
             power *= h
@@ -177,18 +177,14 @@ cdef class EventSearch:
         cdef double half = 0.5 * h
         cdef double* moved = <double*>PyMem_RawMalloc(width * (self.n + self.n_events) * sizeof(double))
         cdef double* middle = moved + width * self.n
-        cdef int code
         if moved == NULL:
             raise MemoryError
         try:
             shift(y, self.order, self.n, half, moved)
-            code = self.expand(moved, t + half, middle)
+            self.expand(moved, t + half, middle)
             middle += k * width
-            if not code:
-                code = self.between(k, y, t, half, c, middle[0], offset, depth + 1)
-            if not code:
-                code = self.between(k, moved, t + half, h - half, middle, end, offset + half, depth + 1)
-            return code
+            self.between(k, y, t, half, c, middle[0], offset, depth + 1)
+            return self.between(k, moved, t + half, h - half, middle, end, offset + half, depth + 1)
         finally:
             PyMem_RawFree(moved)
 
@@ -226,8 +222,8 @@ cdef class EventSearch:
             b, top = b - width, top - 1
         return 0
 
-    cdef int settle(self, double began, double rest) noexcept nogil:
-        """The times of the events of a step, in their order, up to the first that is terminal."""
+    cdef bint settle(self, double began, double rest) noexcept nogil:
+        """Find the times of the events of a step, in their order, up to the first that is terminal: whether one is."""
         cdef int32_t k
         cdef Event* event
         cdef Event* first
@@ -239,12 +235,12 @@ cdef class EventSearch:
                                                       < fabs(first.times[first.n_times])):
                     first = event
             if first == NULL:
-                return 0
+                return False
             self.ended = first.times[first.n_times] = began + (rest + first.times[first.n_times])
             first.n_times += 1
             first.left -= 1
             if first.left == 0:
-                return ENDED
+                return True
 
 
 cdef inline int32_t sign(double x) noexcept nogil:

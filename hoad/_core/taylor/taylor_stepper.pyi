@@ -9,6 +9,7 @@ TOO_SHORT: int
 TOO_MANY: int
 FAILED: int
 NO_VALUE: int
+ENDED: int
 
 @final
 class Stepper:
@@ -39,7 +40,6 @@ class Stepper:
         sizes: list[int],
         y: list[Any],
         t: float,
-        held: list[Any],
         factor: float,
         floor: float,
         tolerance: float,
