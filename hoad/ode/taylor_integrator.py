@@ -174,9 +174,9 @@ def taylor_solution(
 
     Notes
     -----
-    Cost: as for `taylor_integrate`; with events, a series of each g for each step. No change of sign within a step is
-    missed: all roots of the polynomial of g are found, to rounding. Two changes of sign do not count if g stays below
-    the rounding of its terms between them. A root without a change of sign is not an event.
+    Cost: as for `taylor_integrate`; with events, a series of each g for each step, in compiled code. No change of sign
+    within a step is missed: all roots of the polynomial of g are found, to rounding. Two changes of sign do not count
+    if g stays below the rounding of its terms between them. A root without a change of sign is not an event.
 
     Examples
     --------

@@ -265,7 +265,7 @@ def test_a_function_without_a_value_for_a_singular_matrix():
 
 
 def test_a_ball_that_bounces_has_the_derivatives_of_its_closed_form():
-    """Thrown up at v, it meets the ground after 2 v / g, and goes on at e v: derivatives through three bounces."""
+    """Thrown up at v, it meets the ground after 2 v / g, and goes on at e v: derivatives through two bounces."""
     g = 2.0
 
     def fall(t, y):
@@ -284,7 +284,7 @@ def test_a_ball_that_bounces_has_the_derivatives_of_its_closed_form():
 
     duration = hoad.implicit.root(height, flight)
 
-    def bounced(x, t=9.0, bounces=3):
+    def bounced(x, t=6.0, bounces=2):
         v, e = x[0], x[1]
         for _ in range(bounces):
             t_hit = duration(v)
@@ -292,7 +292,7 @@ def test_a_ball_that_bounces_has_the_derivatives_of_its_closed_form():
             t, v = t - t_hit, -e * landing[1]
         return height(t, v)
 
-    def closed(x, t=9.0, bounces=3):
+    def closed(x, t=6.0, bounces=2):
         v, e = x[0], x[1]
         for _ in range(bounces):
             t, v = t - 2 * v / g, e * v

@@ -1,9 +1,10 @@
 """Events: where a function of the solution changes sign, found on its own Taylor series along each step.
 
 The series of g(t, y(t)) is a polynomial on the step, compared with g itself at the end. Where it does not serve, as
-when g has a kink, the step is halved. A polynomial whose constant term is larger than all others together has no root.
-Otherwise, its coefficients in Bernstein's basis change sign at least as often as it has roots (Descartes' rule), so
-that halving intervals until there is one change, or none, misses no root.
+when g has a kink, the step is halved. A polynomial whose constant term is larger than all others together has no root,
+and one whose slope is that of its linear term, in the same way, at most one. The coefficients of any other in
+Bernstein's basis change sign at least as often as it has roots (Descartes' rule), so that halving intervals until there
+is one change, or none, misses no root.
 
 References
 ----------
@@ -97,13 +98,17 @@ cdef class EventSearch:
         cdef list found = []
         for k in range(self.n_events):
             made = np.empty(self.events[k].n_times)
-            memcpy(cnp.PyArray_DATA(<cnp.ndarray>made), self.events[k].times, made.nbytes)
+            if len(made):
+                memcpy(cnp.PyArray_DATA(<cnp.ndarray>made), self.events[k].times, made.nbytes)
             found.append(made)
         return found
 
     cdef int follow(self, const double* y, const double* after, double began, double rest, double h,
                     double t) except -1 nogil:
-        """Note the events of a step to t with the coefficients y, and others from t on; 1 if a terminal one ends it."""
+        """Note the events of a step, from the coefficients of y at its beginning and at its end, `after`.
+
+        It begins at began + rest and ends at t. 1 if a terminal event ends the solution, else 0.
+        """
         cdef int32_t k
         if not self.is_known:
             self.expand(y, began, self.now)
@@ -115,7 +120,7 @@ cdef class EventSearch:
         return self.settle(began, rest)
 
     cdef int expand(self, const double* y, double t, double* found) except -1 nogil:
-        """The coefficients of the functions, of those of y by the time from t on."""
+        """The coefficients of the functions about t, from those of y."""
         cdef int32_t i, k
         cdef int code
         cdef int64_t size
@@ -146,6 +151,7 @@ cdef class EventSearch:
         """Note where function k, with the coefficients c and so much at its end, changes sign."""
         cdef double power = 1.0
         cdef double size = 0.0
+        cdef double slopes = 0.0
         cdef double sum = 0.0
         cdef int32_t j
         cdef bint serves
@@ -160,6 +166,7 @@ cdef class EventSearch:
             power *= h
             sum += self.scaled[j]
             size += fabs(self.scaled[j])
+            slopes += j * fabs(self.scaled[j])
         serves = size < INFINITY and fabs(sum - end) <= GROSS * size
         if not serves and depth <= MOST_HALVINGS:
             return self.halve(k, y, t, h, c, end, offset, depth)
@@ -168,6 +175,11 @@ cdef class EventSearch:
             return passed(event, sign(end), offset + h)
         if 2.0 * fabs(c[0]) > ROUNDING * size:
             return passed(event, sign(c[0]), offset)
+        if 2.0 * fabs(self.scaled[1]) > ROUNDING * slopes and min(fabs(c[0]), fabs(sum)) > NOISE * size:
+            passed(event, sign(c[0]), offset)
+            if sign(sum) != sign(c[0]):
+                passed(event, sign(sum), offset + h * root(self.scaled, self.order, 0.0, 1.0, sign(sum)))
+            return 0
         return self.roots(event, offset, h, NOISE * size)
 
     cdef int halve(self, int32_t k, const double* y, double t, double h, const double* c, double end, double offset,
