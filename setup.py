@@ -96,6 +96,7 @@ EXTENSIONS = [
     "taylor.series",
     "taylor.taylor_simd",
     "taylor.taylor_codegen",
+    "taylor.event_search",
     "taylor.taylor_stepper",
     "jit.code_names",
     "jit.capture_analysis",

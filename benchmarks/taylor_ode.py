@@ -1,7 +1,9 @@
 """What does Taylor integration cost, and does it keep the energy?
 
 The figure-eight of three bodies in a plane, 12 equations, over 100 periods at tolerance 1e-15, beside heyoka, and
-SciPy's DOP853 at 1e-13; then until it runs for the first time. Bars: 4 times heyoka's time, 20 ms, a drift of 1e-13.
+SciPy's DOP853 at 1e-13; then until it runs for the first time. Then a pendulum whose passages are events, beside the
+same without events, and heyoka. Bars: 4 times heyoka's time, 20 ms, a drift of 1e-13; with events 2 times the time
+without, and 1.5 times where none happens.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ import hoad.ode
 PEERS = ("heyoka", "scipy")
 TOLERANCE, TOLERANCE_OF_DOP853 = 1e-15, 1e-13
 COST_BAR, FIRST_BAR, DRIFT_BAR = 4.0, 20e-3, 1e-13
+EVENTS_BAR, NEVER_BAR = 2.0, 1.5
 PERIOD = 6.32591398
 RNG = np.random.default_rng(5)
 
@@ -106,10 +109,53 @@ def drift(power: float, settings: Settings, question: str) -> list[Row]:
     return [harness.limit(f"{question}, drift of the energy", lost, "", DRIFT_BAR)]
 
 
+def pendulum(event: Callable[..., Any] | None, end: float) -> Callable[[Any], Any]:
+    """The times at which an event function changes sign; without one, none."""
+    names = {"tol": TOLERANCE, "events": event}
+    return lambda y: hoad.ode.taylor_solution(lambda t, y: np.array([y[1], -np.sin(y[0])]), y, [0.0, end], **names)
+
+
+def pendulum_of_heyoka(end: float) -> Callable[[Any], Any]:
+    heyoka = harness.peer("heyoka")
+    x, v = heyoka.make_vars("x", "v")
+    times: list[float] = []
+    event = heyoka.nt_event(x, lambda integrator, t, sign: times.append(t))
+    system = [(x, v), (v, -heyoka.sin(x))]
+    integrator = heyoka.taylor_adaptive(system, [1.0, 0.0], tol=TOLERANCE, nt_events=[event])
+
+    def run(y: Any) -> Any:
+        times.clear()
+        integrator.time = 0.0
+        integrator.state[:] = y
+        integrator.propagate_until(end)
+        return np.array(times)
+
+    return run
+
+
+def events(settings: Settings) -> list[Row]:
+    end = settings.size(2000, 20)
+    runs = {
+        "hoad": pendulum(lambda t, y: y[0], end),
+        "no event": pendulum(lambda t, y: y[0] - 3.0, end),
+        "without events": pendulum(None, end),
+        "heyoka": pendulum_of_heyoka(end),
+    }
+    harness.require_equal(runs["hoad"](np.array([1.0, 0.0])).t_events[0], runs["heyoka"](np.array([1.0, 0.0])))
+    sides = [Side(name, run, lambda: (np.array([1.0 + RNG.uniform(-1e-9, 1e-9), 0.0]),)) for name, run in runs.items()]
+    crossing, never, without, heyoka = harness.interleave(sides, settings)
+    return [
+        harness.cost("pendulum, events", crossing, heyoka, COST_BAR),
+        harness.cost("pendulum, events", crossing, without, EVENTS_BAR),
+        harness.cost("pendulum, an event that never happens", never, without, NEVER_BAR),
+    ]
+
+
 def cases(settings: Settings) -> Iterator[Case]:
     for name, power in (("three bodies", -1.5), ("three bodies, perturbed", -1.49)):
         for what in (first, beside, drift):
             yield f"{name}, {what.__name__}", partial(what, power, settings, name)
+    yield "pendulum, events", partial(events, settings)
 
 
 if __name__ == "__main__":

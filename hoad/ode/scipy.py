@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.taylor.taylor_stepper import DONE
+from hoad._core.taylor.taylor_stepper import DONE, value_at
 from hoad._core.trace.coerce import holds_traced
 from hoad.errors import ArgumentError
 from hoad.ode.options import Options, traced_error
@@ -108,6 +108,8 @@ class _Polynomial:
 
     def _call_impl(self, t: Any) -> Any:
         h = (t - self.began) - self.rest
+        if not np.ndim(h):
+            return value_at(self.coefficients, h)  # SciPy asks so for the roots of an event function
         found = np.multiply.outer(self.coefficients[-1], np.ones_like(h))
         for c in self.coefficients[-2::-1]:
             found = found * h + np.reshape(c, (-1, *[1] * np.ndim(h)))

@@ -10,7 +10,7 @@ import numpy as np
 
 from hoad._comparison.plain_calls import compared
 from hoad._core.graph.inspect import guard_rows
-from hoad._core.graph.tape import intern_aval
+from hoad._core.graph.tape import Graph, intern_aval
 from hoad._core.record.recording import inline
 from hoad._core.taylor.series import NotClosedError, Series
 from hoad._core.taylor.taylor_stepper import Stepper
@@ -22,7 +22,7 @@ from hoad._program.trace import is_number
 from hoad._pytree.arguments import packed
 from hoad._pytree.containers import Structure, flatten
 from hoad._transform.expansion import EXPANDING
-from hoad._transform.programs import recorded
+from hoad._transform.programs import nodes_behind, recorded
 from hoad._transform.recurrence import Recurrence, natural
 from hoad._transform.taylor_arithmetic import Arithmetic
 from hoad.errors import DTypeError, NoRuleError, ShapeError
@@ -125,59 +125,73 @@ class System:
 
     def stepper(self, t: float, end: float, tol: float, atol: float, order: int, longest: float) -> Stepper:
         """What takes steps from here."""
-        held = [plain_value(x) for x in self.held]
-        flat = [np.ravel(plain_value(x)) for x in self.y]
-        series, sizes = self._series(order, held)
-        if len(sizes) > len(flat):
-            flat, held = list(np.concatenate(flat)), []
-        degree = EXPANDING.get()
-        least = tol / math.comb(order + degree, degree)  # what is left out of cₖ tᵏ, k = order, grows so in derivatives
-        factor = math.exp(-0.7 / (order - 1)) * least ** (1.0 / (order - 1))
-        shortest = EPSILON * max(abs(t), abs(end), abs(end - t))
-        return Stepper(series, sizes, flat, t, held, factor, atol / tol, tol, shortest, longest)
-
-    def _series(self, order: int, held: list[Any]) -> tuple[Series, list[int]]:
-        """The arithmetic of the slopes, by numbers where only items are taken of arrays; the sizes of y in it."""
-        size = sum(self.sizes)
-        if size <= MOST_NUMBERS and any(self.shapes):
-            series = self._arithmetic(self._of_numbers(held), size, order)
-            if series.is_narrow:
-                return series, [1] * size
-        return self._arithmetic(self.program, len(self.y), order), self.sizes
-
-    def _arithmetic(self, program: Program, n: int, order: int) -> Series:
-        last = program._last
-        outputs = list(last._outputs)
-        guards = [(node, was) for node, was, _ in guard_rows(self.program._last._graph)[: self.program._last._guards]]
-        if program is not self.program:
-            guards = [(node, was) for node, (_, was) in zip(outputs[n:], guards, strict=True)]
-        given = [*[order + 1] * n, 2, *[1] * (len(last._inputs) - n - 1)]
+        flat, held = [np.ravel(plain_value(x)) for x in self.y], [plain_value(x) for x in self.held]
         try:
-            return Arithmetic(last._graph, program._input_nodes(), outputs[:n], guards, given, order).series(
-                is_flow=True
-            )
+            series, _, sizes = self.series([self.program], order, held, is_flow=True)
         except NotClosedError as error:
             raise NoRuleError(
                 f"{self.name} needs the Taylor arithmetic of rhs, but there is none for {error}. Write rhs with "
                 "operations that have a derivative rule, or use odeint."
             ) from None
+        if len(sizes) > len(flat):
+            flat = list(np.concatenate(flat))
+        degree = EXPANDING.get()
+        least = tol / math.comb(order + degree, degree)  # what is left out of cₖ tᵏ, k = order, grows so in derivatives
+        factor = math.exp(-0.7 / (order - 1)) * least ** (1.0 / (order - 1))
+        shortest = EPSILON * max(abs(t), abs(end), abs(end - t))
+        return Stepper(series, sizes, flat, t, factor, atol / tol, tol, shortest, longest)
 
-    def _of_numbers(self, held: list[Any]) -> Program:
-        """The program from numbers to numbers, followed by what its guards compare."""
-        last, nodes = self.program._last, self.program._input_nodes()
-        guards = [node for node, *_ in guard_rows(last._graph)[: last._guards]]
+    def series(
+        self, programs: Sequence[Program], order: int, held: Sequence[Any] = (), is_flow: bool = False
+    ) -> tuple[Series, list[int], list[int]]:
+        """The arithmetic of programs of (*y, t, *held); and the parts of y that it takes, by offsets and sizes.
 
-        def slopes(*values: Any) -> list[Any]:
-            numbers = iter(values)
-            ys = [
-                np.reshape(np.array([next(numbers) for _ in range(size)]), shape) if shape else next(numbers)
-                for shape, size in zip(self.shapes, self.sizes, strict=True)
-            ]
-            found = inline(last._graph, [*last._outputs, *guards], nodes, [*ys, values[-1], *held])
-            slopes = [x[k] for x in found[: len(ys)] for k in np.ndindex(*np.shape(x))]
-            return [*slopes, *found[len(ys) :]]
+        These are numbers where only items are taken of arrays, whose steps run narrow. A flow takes all.
+        """
+        size = sum(self.sizes)
+        for by_numbers in (True, False) if size <= MOST_NUMBERS and any(self.shapes) else (False,):
+            graph, inputs, outputs, guards = self._joined(programs, held, by_numbers)
+            sizes = [1] * size if by_numbers else self.sizes
+            offsets = np.cumsum([0, *sizes]).tolist()
+            needed = inputs if is_flow else nodes_behind(graph, [*outputs, *[node for node, _ in guards]], inputs)[1]
+            used = [k for k, node in enumerate(inputs[:-1]) if node in needed]
+            nodes, given = [*[inputs[k] for k in used], inputs[-1]], [*[order + 1] * len(used), 2]
+            series = Arithmetic(graph, nodes, outputs, guards, given, order).series(is_flow=is_flow)
+            if series.is_narrow:
+                break
+        return series, [offsets[k] for k in used], [sizes[k] for k in used]
 
-        return recorded(slopes, [intern_aval(np.dtype(float), ())] * (sum(self.sizes) + 1))
+    def _joined(
+        self, programs: Sequence[Program], held: Sequence[Any], by_numbers: bool
+    ) -> tuple[Graph, list[int], list[int], list[tuple[int, Any]]]:
+        """Programs of (*y, t, *held) as one of (*y, t), or of numbers in y: its graph, inputs, outputs and guards."""
+        lasts = [program._last for program in programs]
+        guards = [guard_rows(last._graph)[: last._guards] for last in lasts]
+
+        def results(*values: Any) -> list[Any]:
+            ys = list(values[:-1])
+            if by_numbers:
+                numbers = iter(values)
+                ys = [
+                    np.reshape(np.array([next(numbers) for _ in range(size)]), shape) if shape else next(numbers)
+                    for shape, size in zip(self.shapes, self.sizes, strict=True)
+                ]
+            outputs, behind = [], []
+            for program, last, rows in zip(programs, lasts, guards, strict=True):
+                nodes = [*last._outputs, *[node for node, *_ in rows]]
+                found = inline(last._graph, nodes, program._input_nodes(), [*ys, values[-1], *held])
+                outputs += found[: len(last._outputs)]
+                behind += found[len(last._outputs) :]
+            if by_numbers:
+                outputs = [x[k] for x in outputs for k in np.ndindex(*np.shape(x))]
+            return [*outputs, *behind]
+
+        shapes = [()] * sum(self.sizes) if by_numbers else self.shapes
+        made = recorded(results, [intern_aval(np.dtype(float), shape) for shape in (*shapes, ())])
+        expected = [was for rows in guards for _, was, _ in rows]
+        nodes = list(made._last._outputs)
+        first = len(nodes) - len(expected)
+        return made._last._graph, made._input_nodes(), nodes[:first], list(zip(nodes[first:], expected, strict=True))
 
     def leaves(self, rows: Any) -> list[Any]:
         """The leaves of y, of flat values along the last axis."""

@@ -23,7 +23,7 @@ def recorded_solution(system: System, options: Options, times: Any) -> list[Any]
     plain = plain_value(times)
     varied = system.varied(float(plain[0]))
     stepper = options.stepper(varied, plain)
-    options.check(stepper.run(plain, np.empty((len(plain), sum(varied.sizes))), options.max_steps, True)[1], stepper)
+    options.check(stepper.run(plain, np.empty((len(plain), sum(varied.sizes))), options.max_steps, True), stepper)
     return _by_steps(system, options, times, *stepper.steps[:3])
 
 

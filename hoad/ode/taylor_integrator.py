@@ -13,20 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from hoad._core.taylor.series import NotClosedError, Series
-from hoad._core.taylor.taylor_stepper import Stepper
+from hoad._core.taylor.taylor_stepper import ENDED
 from hoad._core.trace.traced import is_traced, plain_value
 from hoad._docstrings import docfiller
-from hoad._program.program import Program
-from hoad._program.trace import is_number
-from hoad._pytree.arguments import check_function, packed, telling_call
-from hoad._transform.expansion import arithmetic_of
-from hoad.errors import ArgumentError, NoRuleError, ShapeError
-from hoad.ode.events import Watch
+from hoad._pytree.arguments import check_function, telling_call
+from hoad.ode.events import event_search
 from hoad.ode.options import Options, checked_args, checked_times, traced_error
-from hoad.ode.order import check_names, telling_order
+from hoad.ode.order import check_names
 from hoad.ode.piecewise import PiecewiseSeries, TaylorSolution
-from hoad.ode.system import EPSILON, System, double
+from hoad.ode.system import EPSILON, System
 from hoad.ode.taped import recorded_solution
 
 # ---- what there is to call ------------------------------------------------------------------------------------------
@@ -136,7 +131,7 @@ def taylor_integrate(
         return system.structure.unflatten(recorded_solution(system, options, times))
     found = np.empty((len(times), sum(system.sizes)))
     stepper = options.stepper(system, times)
-    options.check(stepper.run(times, found, options.max_steps, False)[1], stepper)
+    options.check(stepper.run(times, found, options.max_steps, False), stepper)
     return system.container(found)
 
 
@@ -179,9 +174,9 @@ def taylor_solution(
 
     Notes
     -----
-    Cost: as for `taylor_integrate`; with events, a series of each g for each step. No change of sign within a step is
-    missed: all roots of the polynomial of g are found, to rounding. Two changes of sign do not count if g stays below
-    the rounding of its terms between them. A root without a change of sign is not an event.
+    Cost: as for `taylor_integrate`; with events, a series of each g for each step, in compiled code. No change of sign
+    within a step is missed: all roots of the polynomial of g are found, to rounding. Two changes of sign do not count
+    if g stays below the rounding of its terms between them. A root without a change of sign is not an event.
 
     Examples
     --------
@@ -206,123 +201,28 @@ def taylor_solution(
     system = System(rhs, y0, float(times[0]), checked_args(args, name), name)
     if system.is_traced:
         raise traced_error(name, "polynomials")
-    functions = _functions(events)
+    search = event_search(system, events, float(times[0]), options.order)
     stepper = options.stepper(system, times)
-    watches = [_watch(system, g, float(times[0]), options.order) for g in functions]
     found = np.empty((len(times), sum(system.sizes)))
-    happened: list[list[float]] = [[] for _ in watches]
-    reached = _until(system, options, stepper, times, found, watches, happened)
+    code = stepper.run(times, found, options.max_steps, True, search)
+    ended, end, kept = code == ENDED, float(times[-1]), times
+    if ended and search is not None:
+        end = search.ended
+        kept = times[np.abs(times - times[0]) <= abs(end - times[0])]
+    else:
+        options.check(code, stepper)
+    happened = [] if search is None else search.times
     begun, rests, _, coefficients = stepper.steps
-    end = float(times[-1]) if reached is None else reached
-    kept = times if reached is None else times[np.abs(times - times[0]) <= abs(end - times[0])]
     sol = PiecewiseSeries(system, begun, rests, coefficients, end if len(begun) else float(times[0]))
-    ended = reached is not None
     return TaylorSolution(
         t=kept,
         y=system.container(found[: len(kept)]),
         sol=sol,
-        t_events=[np.array(x) for x in happened],
-        y_events=[sol(np.array(x)) for x in happened],
+        t_events=happened,
+        y_events=[sol(x) for x in happened],
         order=options.order,
         steps=stepper.taken,
         nfev=stepper.runs,
         status=int(ended),
         message="A terminal event happened." if ended else "The last time was reached.",
     )
-
-
-# ---- events ---------------------------------------------------------------------------------------------------------
-
-
-def _functions(events: Any) -> list[Callable[..., Any]]:
-    """The event functions, of which there may be one, several or none."""
-    if events is None:
-        return []
-    functions = list(events) if isinstance(events, (list, tuple)) else [events]
-    for g in functions:
-        if not callable(g):
-            raise ArgumentError(
-                f"taylor_solution takes events as a function g(t, y), or a list of such, but was given {g!r}."
-            )
-    return functions
-
-
-def _watch(system: System, g: Callable[..., Any], t: float, order: int) -> Watch:
-    """What follows an event function."""
-    check_function(f"ode.{system.name}", g)
-
-    def one(returned: Any) -> list[Any]:
-        value = packed(returned)
-        if not is_number(value) or np.size(value) != 1:
-            raise ShapeError(
-                f"an event function gives one number, not {type(returned).__name__} of shape {np.shape(value)}."
-            )
-        if np.asarray(plain_value(value)).dtype.kind == "b":
-            raise ArgumentError(
-                "an event function gives a number that changes sign where the event happens, but this one gave a "
-                "boolean, which has no sign. Give y[0] - c in place of y[0] > c."
-            )
-        return [np.reshape(double(value, system.name), ())]
-
-    check_names(system.name, "an event function", g)
-    y0 = system.structure.unflatten([plain_value(x) for x in system.y])
-    failures = IndexError, KeyError, TypeError
-    with telling_order(system.name, "an event function", g, t, y0, system.args, is_number, failures):
-        program, held = system.recorded("an event function", g, t, one)
-    if any(map(is_traced, held)):
-        raise traced_error(system.name, "polynomials")
-    n = len(system.y)
-    return Watch(
-        g,
-        _expansion(program, [*[order + 1] * n, 2, *[1] * len(held)], order),
-        _expansion(program, [1] * (n + 1 + len(held)), 0),
-        held,
-    )
-
-
-def _expansion(program: Program, given: list[int], degree: int) -> Series:
-    try:
-        return arithmetic_of(program, given, degree).series()
-    except NotClosedError as error:
-        raise NoRuleError(f"an event function has no Taylor arithmetic: there is none for {error}.") from None
-
-
-def _until(
-    system: System,
-    options: Options,
-    stepper: Stepper,
-    times: Any,
-    found: Any,
-    watches: list[Watch],
-    happened: list[list[float]],
-) -> float | None:
-    """Integrate, and note what happens: when a terminal event ended it, or None."""
-    if not watches:
-        options.check(stepper.run(times, found, options.max_steps, True)[1], stepper)
-        return None
-    done = 0
-    while done < len(times):
-        begun = stepper.taken
-        done, code = stepper.run(times, found, options.max_steps, True, done, True)
-        options.check(code, stepper)
-        if stepper.taken > begun:
-            stop = _happening(system, stepper, watches, happened)
-            if stop is not None:
-                return stop
-    return None
-
-
-def _happening(system: System, stepper: Stepper, watches: list[Watch], happened: list[list[float]]) -> float | None:
-    """Note the events of the last step, up to the first that is terminal: when that was."""
-    leaves = system.leaves(stepper.coefficients)
-    crossings = [
-        (abs(c.offset), (stepper.began + (stepper.began_rest + c.offset)), k)
-        for k, watch in enumerate(watches)
-        for c in watch.crossings(leaves, stepper.began, stepper.h)
-    ]
-    for _, t, k in sorted(crossings):
-        happened[k].append(float(t))
-        watches[k].left -= 1
-        if not watches[k].left:
-            return float(t)
-    return None

@@ -1,4 +1,4 @@
-"""The Taylor integrator: values, events and derivatives against closed forms, mpmath and what is conserved."""
+"""The Taylor integrator: values and derivatives against closed forms, mpmath and what is conserved."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ def test_kinks_are_found():
     assert abs(found - (0.3**2 + 0.7**2) / 2) < 1e-12
 
 
-# ---- solutions, events ----------------------------------------------------------------------------------------------
+# ---- solutions ---------------------------------------------------------------------------------------------
 
 
 def test_the_solution_is_known_everywhere():
@@ -231,80 +231,6 @@ def test_the_solution_is_known_backwards():
     t = np.linspace(-20.0, 0.0, 50)
     assert np.abs(solution.sol(t)[:, 0] - np.cos(t)).max() < 1e-14
     assert np.abs(solution.y[:, 0] - np.cos([0.0, -7.0, -20.0])).max() < 1e-14
-
-
-def event(g, terminal=False, direction=0):
-    def function(t, y):
-        return g(t, y)
-
-    function.terminal, function.direction = terminal, direction
-    return function
-
-
-def test_all_changes_of_sign_are_found_to_rounding():
-    solution = taylor_solution(swing, np.array([1.0, 0.0]), [0.0, 100.0], events=event(lambda t, y: y[0]))
-    exact = np.pi * (np.arange(40) + 0.5)
-    exact = exact[exact < 100.0]
-    assert np.abs(solution.t_events[0] - exact).max() < 1e-13
-    assert np.abs(solution.y_events[0][:, 0]).max() < 1e-13
-
-
-def test_many_changes_within_a_step_are_found():
-    """A step that is long for y is none for g."""
-    solution = taylor_solution(lambda t, y: 1.0 + 0 * y, 0.0, [0.0, 1.0], events=event(lambda t, y: np.sin(200 * y)))
-    assert solution.steps == 1
-    assert np.abs(solution.t_events[0] - np.pi / 200 * np.arange(1, 64)).max() < 1e-14
-
-
-def test_changes_close_to_each_other_are_found():
-    gap = 1e-6
-    g = event(lambda t, y: (y - 0.5) * (y - 0.5 - gap))
-    solution = taylor_solution(lambda t, y: 1.0 + 0 * y, 0.0, [0.0, 1.0], events=g)
-    assert np.abs(solution.t_events[0] - [0.5, 0.5 + gap]).max() < 1e-8
-
-
-def test_a_root_without_a_change_of_sign_is_no_event():
-    g = event(lambda t, y: (y - 0.5) ** 2)
-    assert len(taylor_solution(lambda t, y: 1.0 + 0 * y, 0.0, [0.0, 1.0], events=g).t_events[0]) == 0
-
-
-def test_a_kink_of_an_event_function_is_found():
-    g = event(lambda t, y: np.where(y < 0.3, -1.0, 1.0))
-    assert np.abs(taylor_solution(lambda t, y: 1.0 + 0 * y, 0.0, [0.0, 1.0], events=g).t_events[0] - 0.3).max() < 1e-11
-
-
-def test_directions_are_told_apart_in_both_directions_of_time():
-    for end in (20.0, -20.0):
-        rising = event(lambda t, y: y[0], direction=1)
-        falling = event(lambda t, y: y[0], direction=-1)
-        solution = taylor_solution(swing, np.array([1.0, 0.0]), [0.0, end], events=[rising, falling])
-        up, down = solution.t_events
-        # as SciPy has it: along the integration
-        theirs = scipy.integrate.solve_ivp(
-            swing, (0.0, end), [1.0, 0.0], events=[rising, falling], rtol=1e-10, atol=1e-10
-        )
-        assert np.allclose(up, theirs.t_events[0], atol=1e-6)
-        assert np.allclose(down, theirs.t_events[1], atol=1e-6)
-
-
-def test_a_terminal_event_ends_the_solution():
-    ground = event(lambda t, y: y[0], terminal=True, direction=-1)
-    solution = taylor_solution(
-        lambda t, y: np.array([y[1], -9.81]), np.array([0.0, 9.81]), [0.0, 1.0, 5.0], events=ground
-    )
-    assert solution.status == 1
-    assert solution.message == "A terminal event happened."
-    assert np.array_equal(solution.t, [0.0, 1.0])
-    assert solution.sol.breaks[-1] == pytest.approx(2.0, abs=1e-15)
-    assert np.abs(solution.y_events[0] - [[0.0, -9.81]]).max() < 1e-13
-    third = event(lambda t, y: y[0], terminal=3)
-    solution = taylor_solution(swing, np.array([1.0, 0.0]), [0.0, 100.0], events=third)
-    assert np.abs(solution.t_events[0] - np.pi * np.array([0.5, 1.5, 2.5])).max() < 1e-14
-
-
-def test_an_event_where_the_solution_starts_is_none():
-    solution = taylor_solution(swing, np.array([0.0, 1.0]), [0.0, 4.0], events=event(lambda t, y: y[0]))
-    assert np.abs(solution.t_events[0] - [np.pi]).max() < 1e-14
 
 
 # ---- SciPy ----------------------------------------------------------------------------------------------------------
@@ -607,27 +533,6 @@ def test_slopes_whose_derivatives_are_zero():
     np.testing.assert_allclose(plain, 3.0, rtol=1e-14)
 
 
-def test_event_functions_give_one_number():
-    with pytest.raises(hoad.errors.ShapeError, match="one number"):
-        taylor_solution(swing, np.ones(2), [0.0, 1.0], events=lambda t, y: y)
-
-
-@pytest.mark.parametrize("g", [lambda t, y: y[0] > 0, lambda t, y: t > 1.0])
-def test_event_functions_give_no_truth_value(g):
-    with pytest.raises(ArgumentError, match=r"boolean.*Give y\[0\] - c in place of y\[0\] > c"):
-        taylor_solution(swing, np.array([1.0, 0.0]), [0.0, 10.0], events=g)
-    theirs = scipy.integrate.solve_ivp(swing, (0.0, 10.0), [1.0, 0.0], events=lambda t, y: y[0] - 0.5, rtol=1e-9)
-    ours = taylor_solution(swing, np.array([1.0, 0.0]), [0.0, 10.0], events=lambda t, y: y[0] - 0.5)
-    assert np.allclose(ours.t_events[0], theirs.t_events[0], atol=1e-6)
-
-
-def test_roots_where_intervals_are_halved_are_found():
-    """At 1/2, 1/4 and 3/8 of the one step, where subdivision ends intervals."""
-    g = event(lambda t, y: (y - 0.5) * (y - 0.25) * (y - 0.375) * (y - 0.1))
-    solution = taylor_solution(lambda t, y: 1.0 + 0 * y, 0.0, [0.0, 1.0], events=g)
-    assert np.abs(solution.t_events[0] - [0.1, 0.25, 0.375, 0.5]).max() < 1e-13
-
-
 # ---- what is not as it should be ------------------------------------------------------------------------------------
 
 
@@ -653,19 +558,6 @@ def test_slopes_unlike_y(rhs: Any, y0: Any, found: str) -> None:
 def test_a_start_that_is_no_number(y0: Any) -> None:
     with pytest.raises(DTypeError, match="y0 made of numbers"):
         hoad.ode.taylor_integrate(lambda t, y: y, y0, [0.0, 1.0])
-
-
-def test_events_that_are_none() -> None:
-    def decay(t, y):
-        return -y
-
-    assert hoad.ode.taylor_solution(decay, 1.0, [0.0, 1.0], events=None).t_events == []
-    with pytest.raises(ArgumentError, match="given 3"):
-        hoad.ode.taylor_solution(decay, 1.0, [0.0, 1.0], events=3)
-    with pytest.raises(ShapeError, match="one number, not NoneType"):
-        hoad.ode.taylor_solution(decay, 1.0, [0.0, 1.0], events=lambda t, y: None)
-    with pytest.raises(ArgumentError, match="event function is nan at t = 2"):  # which was searched for ever
-        hoad.ode.taylor_solution(lambda t, y: 0 * y - 1.0, 1.0, [0.0, 2.0], events=lambda t, y: np.log(y))
 
 
 # ---- derivatives of high order --------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 from typing import Any, Final, final
 
+from hoad._core.taylor.event_search import EventSearch
 from hoad._core.taylor.series import Series
 
 DONE: int
@@ -8,6 +9,7 @@ TOO_SHORT: int
 TOO_MANY: int
 FAILED: int
 NO_VALUE: int
+ENDED: int
 
 @final
 class Stepper:
@@ -38,7 +40,6 @@ class Stepper:
         sizes: list[int],
         y: list[Any],
         t: float,
-        held: list[Any],
         factor: float,
         floor: float,
         tolerance: float,
@@ -46,6 +47,6 @@ class Stepper:
         longest: float,
     ) -> None: ...
     def step(self, end: float) -> int: ...
-    def run(
-        self, times: Any, found: Any, most: int, keep: bool, done: int = 0, once: bool = False
-    ) -> tuple[int, int]: ...
+    def run(self, times: Any, found: Any, most: int, keep: bool, search: EventSearch | None = None) -> int: ...
+
+def value_at(coefficients: Any, h: float) -> Any: ...

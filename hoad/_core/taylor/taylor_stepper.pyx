@@ -24,6 +24,7 @@ cimport numpy as cnp
 
 from hoad._core.base.blocks cimport give, required, reserve
 from hoad._core.ops.plan cimport FAILED_PYTHON, FAILED_WITHIN
+from hoad._core.taylor.event_search cimport EventSearch
 from hoad._core.taylor.series cimport Series
 
 cnp.import_array()
@@ -40,9 +41,10 @@ cpdef enum:
     TOO_MANY = 3
     FAILED = 4          # a branch that would go another way
     NO_VALUE = 5        # an operation that raised, as that of a singular matrix
+    ENDED = 6           # a terminal event happened
 
 cdef enum:
-    RAISED = 6          # what no shorter step avoids, an interrupt or a mistake: the exception is set
+    RAISED = 7          # what no shorter step avoids, an interrupt or a mistake: the exception is set
     BETWEEN_SIGNALS = 256       # steps
 
 
@@ -63,8 +65,6 @@ cdef class Stepper:
         Those, where the solution starts.
     t : float
         When it does.
-    held : list of ndarray
-        The other inputs.
     factor : float
         By which a step is shorter than the radius of convergence is estimated.
     floor : float
@@ -89,7 +89,7 @@ cdef class Stepper:
     cdef double factor, floor, tolerance, shortest, longest
     cdef double limit               # what a step that was too long leaves for those after it
     cdef int64_t n
-    cdef int32_t n_blocks, n_inputs
+    cdef int32_t n_blocks
     cdef int64_t* sizes
     cdef double* y
     cdef double* low                # what y lacks
@@ -101,19 +101,17 @@ cdef class Stepper:
     cdef double time[2]
     cdef char** at
     cdef object memory
-    cdef list held
     cdef bint is_known              # are the coefficients
     cdef double* kept               # of each step when it began, twice, its length, and the coefficients
     cdef int32_t n_kept, cap_kept
 
-    def __init__(self, Series series not None, list sizes, list y, double t, list held, double factor, double floor,
+    def __init__(self, Series series not None, list sizes, list y, double t, double factor, double floor,
                  double tolerance, double shortest, double longest):
-        cdef int32_t i, more = len(held)
+        cdef int32_t i
         cdef int64_t offset = 0
         self.series = series
         self.order = series.degree
         self.n_blocks = len(sizes)
-        self.n_inputs = len(sizes) + 1 + more
         self.n = sum(sizes)
         self.memory = np.zeros(4 * self.n + 3 * (self.order + 1) * self.n + 1)
         self.y = <double*>cnp.PyArray_DATA(<cnp.ndarray>self.memory)
@@ -123,18 +121,15 @@ cdef class Stepper:
         self.now = self.after_low + self.n
         self.before = self.now + (self.order + 1) * self.n
         self.found = self.before + (self.order + 1) * self.n
-        self.held = [np.ascontiguousarray(x) for x in held]
-        self.at = <char**>required(PyMem_RawCalloc(2 * self.n_blocks + more + 1, sizeof(char*)))
+        self.at = <char**>required(PyMem_RawCalloc(2 * self.n_blocks + 1, sizeof(char*)))
         self.sizes = <int64_t*>required(PyMem_RawCalloc(self.n_blocks + 1, sizeof(int64_t)))
         for i in range(self.n_blocks):
             self.sizes[i] = sizes[i]
             block = np.ascontiguousarray(y[i], np.float64)
             memcpy(self.y + offset, cnp.PyArray_DATA(<cnp.ndarray>block), self.sizes[i] * sizeof(double))
-            self.at[self.n_inputs + i] = <char*>(self.found + offset * (self.order + 1))
+            self.at[self.n_blocks + 1 + i] = <char*>(self.found + offset * (self.order + 1))
             offset += self.sizes[i]
         self.at[self.n_blocks] = <char*>self.time
-        for i in range(more):
-            self.at[self.n_blocks + 1 + i] = <char*>cnp.PyArray_DATA(<cnp.ndarray>self.held[i])
         self.t = t
         self.factor, self.floor, self.tolerance = factor, floor, tolerance
         self.shortest, self.longest = shortest, longest
@@ -176,13 +171,12 @@ cdef class Stepper:
             code = self.advance(end)
         return checked(code)
 
-    def run(self, times, found, int64_t most, bint keep, int64_t done=0, bint once=False):
-        """Go through rising or falling times, whose values become the rows of `found`: (how many there are, why).
+    def run(self, times, found, int64_t most, bint keep, EventSearch search=None):
+        """Go through rising or falling times, whose values become the rows of `found`: 0, or why it ended before.
 
-        At most so many steps are taken, or only `once` one; they are kept if that is asked for. The first `done` times
-        are behind.
+        At most so many steps are taken; they are kept if that is asked for, and searched for events.
         """
-        cdef int64_t i = done
+        cdef int64_t i = 0
         cdef int64_t count = len(times)
         cdef const double* at = <const double*>cnp.PyArray_DATA(<cnp.ndarray>times)
         cdef double* rows = <double*>cnp.PyArray_DATA(<cnp.ndarray>found)
@@ -203,13 +197,14 @@ cdef class Stepper:
                     i = self.pass_times(at, i, count, rows)
                     if keep:
                         self.keep()
-                    if keep or once:
+                    if search is not None and search.follow(self.before, self.now, self.began, self.began_rest,
+                                                            self.h, self.t):
+                        code = ENDED
+                    if code or keep:
                         break
             checked(code)
             PyErr_CheckSignals()
-            if once:
-                break
-        return i, code
+        return code
 
     cdef int64_t pass_times(self, const double* at, int64_t i, int64_t count, double* rows) noexcept nogil:
         """The values at the times within the last step; the first time beyond."""
@@ -285,7 +280,7 @@ cdef class Stepper:
         for i in range(self.n_blocks):
             self.at[i] = <char*>(y + offset)
             offset += self.sizes[i]
-        cdef int code = self.series.call(self.at, self.at + self.n_inputs, 1)
+        cdef int code = self.series.call(self.at, self.at + self.n_blocks + 1, 1)
         if code:
             return failure(code)
         self.runs += 1
@@ -407,6 +402,19 @@ cdef inline double two_sum(double a, double b, double* error) noexcept nogil:
     cdef double other = sum - a
     error[0] = (a - (sum - other)) + (b - other)
     return sum
+
+
+def value_at(coefficients, double h):
+    """Σ cₖ hᵏ, the order along axis 0 of a contiguous array of shape (p + 1, n)."""
+    cdef int64_t n = coefficients.shape[1]
+    cdef int64_t k, j
+    cdef const double* row = <const double*>cnp.PyArray_DATA(<cnp.ndarray>coefficients)
+    cdef object made = np.zeros(n)
+    cdef double* found = <double*>cnp.PyArray_DATA(<cnp.ndarray>made)
+    for k in range(coefficients.shape[0] - 1, -1, -1):
+        for j in range(n):
+            found[j] = found[j] * h + row[k * n + j]
+    return made
 
 
 cdef copied(const double* rows, int64_t count, int64_t width):
