@@ -109,17 +109,19 @@ def time(name: str, f: Callable[..., Any], settings: Settings) -> list[Row]:
     theirs = {"autograd nested": nested(harness.peer("autograd").grad, in_autograd, order)}
     compiled = jax_ways(f, order)
     ours = hoad.derivative(partial(f, m=np), order)
+    ours_compiled = hoad.jit(ours)
 
     def fresh() -> tuple[float]:
         return (float(RNG.uniform(-2.0, 2.0)),)
 
     for other in (theirs | compiled).values():
         harness.require_equal(ours(0.7), other(0.7), rtol=1e-7)
-    sides = [Side("hoad", ours, fresh)]
+    sides = [Side("hoad", ours, fresh), Side("hoad.jit", ours_compiled, fresh)]
     sides += [Side(way, other, fresh) for way, other in theirs.items()]
     sides += [Side(way, partial(waited, other), fresh) for way, other in compiled.items()]
-    mine, *others = harness.interleave(sides, settings)
-    return [harness.faster(f"derivative {order} of {name}, time", mine, other) for other in others]
+    mine, mine_compiled, plain, *others = harness.interleave(sides, settings)
+    rows = [harness.faster(f"derivative {order} of {name}, time", mine, plain)]
+    return rows + [harness.faster(f"derivative {order} of {name}, compiled", mine_compiled, other) for other in others]
 
 
 def cases(settings: Settings) -> Iterator[Case]:

@@ -55,11 +55,13 @@ def compare(name: str, body: Callable[..., Any], settings: Settings) -> list[Row
 
     argument = fresh()[0]
     harness.require_equal(hoad.grad(f)(argument), float(compiled(argument)), rtol=1e-8)
-    recorded, replayed, gradient, peer = harness.interleave(
+    jitted = hoad.jit(hoad.grad(f))
+    recorded, replayed, gradient, replayed_gradient, peer = harness.interleave(
         [
             Side("hoad.record", lambda p: hoad.record(f, p), fresh),
             Side("hoad replay", hoad.record(f, argument).evaluate, fresh),
             Side("hoad.grad", hoad.grad(f), fresh),
+            Side("hoad.jit", jitted, fresh),
             Side("jax.jit", lambda p: compiled(p).block_until_ready(), fresh),
         ],
         settings,
@@ -70,7 +72,8 @@ def compare(name: str, body: Callable[..., Any], settings: Settings) -> list[Row
         harness.limit(f"{question}: recording", recorded.median * 1e3, "ms", at_most=5.0),
         harness.limit(f"{question}: tape, over that of 10 steps", large / small, "x", at_most=1.0),
         harness.cost(f"{question}: recording, over a replay", recorded, replayed),
-        harness.faster(f"{question}: gradient", gradient, peer, note="jax.jit replays what it compiled before"),
+        harness.cost(f"{question}: gradient, over its replay", gradient, replayed_gradient),
+        harness.faster(f"{question}: gradient", replayed_gradient, peer, note="both replay what they compiled before"),
     ]
 
 

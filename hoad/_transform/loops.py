@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hoad._core.graph.primitive import PYTHON, Primitive, rules_epoch
+from hoad._core.graph.primitive import PYTHON, RESULTS_LIMIT, Primitive, rules_epoch
 from hoad._core.graph.tape import AbstractValue, aval_key, checked_aval, intern_aval
 from hoad._core.kernels.native_call import NativeCall
 from hoad._core.runtime.engine import Lowered
@@ -383,9 +383,37 @@ def _scan_rule(g: Any, p: Any, *inputs: Any, loop: Loop) -> tuple[Any, ...]:
     return tuple(found)
 
 
+def joined(one: Loop, other: Loop) -> tuple[Loop, list[int]] | None:
+    """A loop that gives the results of two over the same inputs, and where in them those of the other are, if it can.
+
+    Such are the loop of a value, and that of the rows which its adjoint takes.
+    """
+    tape, of_other = one.program._last, other.program._last
+    forms = [(x.takes, x.length, x.backwards, x.program._input_nodes()) for x in (one, other)]
+    windows = [(x._start, x._end, x._first_guard, x._guards) for x in (tape, of_other)]
+    if tape._graph is not of_other._graph or forms[0] != forms[1] or windows[0] != windows[1]:
+        return None
+    given = list(zip(one.gives, tape._outputs, strict=True))
+    asked = list(zip(other.gives, of_other._outputs, strict=True))
+    carried = [x for x in given if x[0] == "c"]
+    if "w" in one.gives + other.gives or not carried or carried != [x for x in asked if x[0] == "c"]:
+        return None
+    at = iter([k for k, letter in enumerate(one.gives) if letter == "c"])
+    places = []
+    for result in asked:
+        if result[0] != "c" and result not in given:
+            given.append(result)
+        places.append(next(at) if result[0] == "c" else given.index(result))
+    if len(given) > RESULTS_LIMIT:
+        return None
+    program = selected(one.program, [node for _, node in given])
+    gives = "".join([letter for letter, _ in given])
+    return Loop(program, one.takes, gives, one.length, one.backwards, workers=one.workers), places
+
+
 # scan(*inputs, loop=...)
 _declare = declare_family(
-    "scan", "loop", lambda loop, *operands: loop.results, lambda loop, values: loop.run(values)[0], _scan_rule
+    "scan", "loop", lambda loop, *operands: loop.results, lambda loop, values: loop.run(values)[0], _scan_rule, joined
 )
 
 

@@ -52,6 +52,7 @@ cdef class Primitive:
     cdef public object jvp              # jvp(dots, p, *operands), where its author wrote one
     cdef public object batch            # (params, *operands) for all lanes at once, lanes first
     cdef public object native           # (params, *avals) -> NativeCall in place of its function, or None
+    cdef public object join             # see `declare_family`; None for what is never joined
     cdef public bint elementwise        # acts element by element: sums over broadcast axes are the sweep's business
     cdef public bint per_call
     cdef public bint of_programs        # its first parameter is a program

@@ -67,6 +67,7 @@ class Primitive:
     analytic: bool
     form: tuple[str, Callable[[], Any]] | None
     derived: dict[Any, Any]
+    join: Any
     elementwise: bool
     rule: Callable[..., Any] | None
     jvp: Any

@@ -1,19 +1,23 @@
 """Common subexpressions are computed once: steps without lanes that compute the same become one, and the rest goes.
 
-Negations are taken into the sums they end in, which rounds nothing otherwise.
+Negations are taken into the sums they end in, which rounds nothing otherwise. Loops over the same are joined: a value
+and what its derivative needs of each step are found in one run.
 """
 
 cimport cython
 
 from hoad._core.base.blocks cimport give, required, take_zeroed
+from hoad._core.lower.rewrite cimport drop_buffers, new_array_step
+from hoad._core.ops.plan cimport Plan
 from hoad._core.runtime.engine cimport ARRAY_STEP, SCALAR_STEP, ArrayStep, Step
-from hoad._core.graph.primitive cimport INFO
+from hoad._core.graph.primitive cimport INFO, Signature
 from hoad._core.graph.tape cimport (
     ARITY, OP_ADD, OP_NEGATIVE, OP_SUBTRACT, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t,
 )
 
 cdef enum:
     NEARBY = 8      # slots of the table where a step is looked for first
+    JOINED = -1     # the array step of one that an earlier step does too
 
 
 @cython.final
@@ -26,9 +30,11 @@ cdef class EqualSteps:
     cdef uint32_t* table        # of steps, by what they compute: bits of its hash, then the step, plus one
     cdef uint32_t low           # the bits for the latter
     cdef int64_t slots, registers
+    cdef dict joining           # registers of operands -> steps of them that others can be joined with
 
     def __cinit__(self, Lowered program):
         self.program = program
+        self.joining = {}
         self.registers = max(program.n_uniform, 1)
         self.low = 1
         while self.low <= <uint32_t>program.first_varying:
@@ -47,7 +53,7 @@ cdef class EqualSteps:
         """The register that takes the place of one (of varying ones: itself)."""
         return self.known[register] - 1 if register >= 0 and self.known[register] > 0 else register
 
-    cdef void merge(self) noexcept:
+    cdef int merge(self) except -1:
         """Let registers of the same content be one."""
         cdef int32_t i, k, found
         cdef Step* step
@@ -58,6 +64,8 @@ cdef class EqualSteps:
                 array_step = &self.program.array_steps[step.a]
                 for k in range(array_step.first, array_step.first + array_step.n_in):
                     self.program.places[k] = self.now(self.program.places[k])
+                if (<Plan>array_step.plan).signature.primitive.join is not None:
+                    self.join(i)
                 continue
             step.a = self.now(step.a)
             if step.form == SCALAR_STEP:
@@ -70,6 +78,42 @@ cdef class EqualSteps:
                 self.known[step.out] = self.program.steps[found].out + 1
             else:
                 self.known[step.out] = ~i
+        return 0
+
+    cdef int join(self, int32_t i) except -1:
+        """Let an earlier step of the same operands give the results of step i too, if there is one that can."""
+        cdef Lowered program = self.program
+        cdef Step* step = &program.steps[i]
+        cdef ArrayStep* array_step = &program.array_steps[step.a]
+        cdef Signature sig = (<Plan>array_step.plan).signature
+        cdef int32_t j, k, at
+        cdef list operands = [program.places[array_step.first + k] for k in range(array_step.n_in)]
+        cdef list results = self.results_of(array_step)
+        cdef list earlier = self.joining.setdefault(tuple(operands), [])
+        for j in earlier:
+            array_step = &program.array_steps[program.steps[j].a]
+            other = (<Plan>array_step.plan).signature
+            found = sig.primitive.join((<Signature>other).params, sig.params)
+            if found is None:
+                continue
+            registers = self.results_of(array_step)
+            primitive, params, places = found
+            for at, register in zip(places, results):
+                if at < len(registers):
+                    self.known[register] = registers[at] + 1
+                else:
+                    registers.append(register)
+            drop_buffers(program, set(results).difference(registers))
+            program.steps[j] = new_array_step(program, primitive, params, list(sig.avals), operands + registers)
+            step.a = JOINED
+            return 0
+        earlier.append(i)
+        return 0
+
+    cdef list results_of(self, ArrayStep* step):
+        """The registers of its results."""
+        cdef int32_t k
+        return [self.program.places[step.first + step.n_in + k] for k in range(step.n_out)]
 
     cdef inline void absorb_negation(self, Step* step) noexcept:
         """a + (-b) as a - b, and so on: the same to the last bit."""
@@ -162,13 +206,16 @@ cdef class EqualSteps:
         cdef int32_t kept = 0
         for i in range(program.first_varying - 1, -1, -1):
             if steps[i].form == ARRAY_STEP:
-                self.use_operands(&program.array_steps[steps[i].a])
+                if steps[i].a != JOINED:
+                    self.use_operands(&program.array_steps[steps[i].a])
             elif used[steps[i].out]:
                 used[steps[i].a] = True
                 if steps[i].form == SCALAR_STEP:
                     used[steps[i].b] = True
         for i in range(program.n_steps):
-            if i >= program.first_varying or steps[i].form == ARRAY_STEP or used[steps[i].out]:
+            if i >= program.first_varying or (
+                steps[i].a != JOINED if steps[i].form == ARRAY_STEP else used[steps[i].out]
+            ):
                 if kept != i:
                     steps[kept] = steps[i]
                 kept += 1

@@ -2,9 +2,6 @@ from hoad._core.graph.primitive cimport Primitive
 from hoad._core.graph.tape cimport AbstractValue, int32_t
 from hoad._core.runtime.engine cimport Lowered, Step
 
-cdef enum:
-    MOST_OPERANDS = 3       # of a step that is added
-
 cdef void count_reads(Lowered program, int32_t* reads) noexcept
 cdef Step new_array_step(Lowered program, Primitive primitive, params, list avals, list registers) except *
 cdef int32_t new_buffer(Lowered program, AbstractValue aval) except? -2147483648

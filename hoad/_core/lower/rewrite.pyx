@@ -1,6 +1,6 @@
 """What the passes over the steps of a program share: reads that are counted, steps and registers that are added."""
 
-from hoad._core.base.blocks cimport appended, reserve
+from hoad._core.base.blocks cimport appended, give, required, reserve, take
 from hoad._core.graph.primitive cimport Signature, signature
 from hoad._core.graph.tape cimport ARITY, AVAL_BOOL, int64_t
 from hoad._core.ops.plan cimport Plan, plan_of
@@ -36,21 +36,26 @@ cdef inline void count_read(int32_t register, int32_t* reads) noexcept:
 
 
 cdef Step new_array_step(Lowered program, Primitive primitive, params, list avals, list registers) except *:
-    """A further step on arrays, of few operands and one result: the registers of these, then of that."""
-    cdef int32_t numbers[MOST_OPERANDS]
+    """A further step on arrays: the registers of its operands, then of its results."""
+    cdef int32_t* numbers = <int32_t*>required(take((len(avals) + 1) * sizeof(int32_t)))
     cdef Step step
+    cdef Signature sig
     cdef int32_t k
-    for k in range(len(avals)):
-        numbers[k] = (<AbstractValue>avals[k]).number
-    cdef Signature sig = signature(primitive, params, numbers, len(avals))
+    try:
+        for k in range(len(avals)):
+            numbers[k] = (<AbstractValue>avals[k]).number
+        sig = signature(primitive, params, numbers, len(avals))
+    finally:
+        give(numbers, (len(avals) + 1) * sizeof(int32_t))
     cdef Plan plan = plan_of(sig)
     program.alive.append(plan)
     reserve(<void**>&program.places, &program.cap_places, program.n_places + len(registers), sizeof(int32_t))
     reserve(<void**>&program.truths, &program.cap_truths, program.n_places + len(registers), 1)
     cdef ArrayStep* made = <ArrayStep*>appended(
         <void**>&program.array_steps, &program.cap_array_steps, &program.n_array_steps, sizeof(ArrayStep))
-    made.plan, made.n_in, made.n_out, made.first = <void*>plan, len(avals), 1, program.n_places
-    for aval, register in zip([*avals, sig.results[0]], registers):
+    made.plan, made.n_in, made.first = <void*>plan, len(avals), program.n_places
+    made.n_out = len(registers) - len(avals)
+    for aval, register in zip([*avals, *sig.results], registers):
         program.places[program.n_places] = register
         program.truths[program.n_places] = (<AbstractValue>aval).number == AVAL_BOOL
         program.n_places += 1

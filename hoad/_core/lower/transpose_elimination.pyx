@@ -16,11 +16,12 @@ from hoad._core.graph.primitive cimport K_REDUCE, K_UFUNC, Primitive, Signature
 from hoad._core.graph.tape cimport (
     OP_ASTYPE, OP_MATMUL, OP_TRANSPOSE, AbstractValue, aval_of, int32_t, int64_t, intern_aval,
 )
-from hoad._core.lower.rewrite cimport MOST_OPERANDS, new_array_step, new_buffer
+from hoad._core.lower.rewrite cimport new_array_step, new_buffer
 from hoad._core.ops.plan cimport Plan
 from hoad._core.runtime.engine cimport ARRAY_STEP, ITEM_STEP, ArrayStep, Step, StepList
 
 cdef enum:
+    MOST_OPERANDS = 3       # of an operation that is done in another order
     SHORT_ROW = 64          # numbers side by side: fewer are slow where an operand is repeated along or across them
 
 
