@@ -20,6 +20,8 @@ def require_scalar(recording: Recording, operand: int, driver: str) -> None:
     aval = recording.aval(operand)
     if aval.shape:
         advice = "Use jacobian(f), or vjp with a cotangent."
+        if driver == "minimize":
+            advice = "Return a number, such as np.sum(r**2) of residuals r."
         if aval.size == 1:
             item = ", ".join("0" for _ in aval.shape)
             advice = (
@@ -111,7 +113,13 @@ def value_and_grad(
     (5.0, array([2., 4.]))
     """
 
-    choice = Choice("value_and_grad", f, argnums, argnames)
+    return paired(f, Choice("value_and_grad", f, argnums, argnames), has_aux, holomorphic)
+
+
+def paired(
+    f: Callable[..., Any], choice: Choice, has_aux: bool = False, holomorphic: bool = False
+) -> Callable[..., tuple[Any, Any]]:
+    """The function that gives value and gradient, whose errors name the driver of the choice."""
 
     @functools.wraps(f, updated=())
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:

@@ -30,11 +30,9 @@ def check_gradient(recording: Recording, y: int, driver: str, holomorphic: bool 
     if holomorphic:
         _check_holomorphic(recording, y, driver)
     elif recording.aval(y).is_complex:
-        flag = f"{HOLOMORPHIC}; " if driver not in ("hvp", "vhp") else ""
-        raise DTypeError(
-            f"{driver} needs a real function, but f(x) is {recording.aval(y).dtype}. {PARTS}; {flag}or take the "
-            "jacobian of both parts, or vjp with a cotangent."
-        )
+        flag = f"; {HOLOMORPHIC}" if driver not in ("hvp", "vhp") else ""
+        others = f"{flag}; or take the jacobian of both parts, or vjp with a cotangent" if driver != "minimize" else ""
+        raise DTypeError(f"{driver} needs a real function, but f(x) is {recording.aval(y).dtype}. {PARTS}{others}.")
 
 
 def check_jacobian(recording: Recording, y: int, holomorphic: bool, name: str | Name) -> None:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from hoad._core.trace.context import running
-from hoad._drivers.gradient import grad, value_and_grad
+from hoad._drivers.gradient import grad, paired
 from hoad._drivers.hessian import hessian
 from hoad._jit.jit import jit
-from hoad._pytree.arguments import check_function
+from hoad._pytree.arguments import Choice, check_function
 from hoad._pytree.containers import kind_of
 from hoad._solvers.extras import optional
 from hoad.errors import ArgumentError, DTypeError, ShapeError
@@ -143,7 +143,7 @@ def _give_derivatives(
     if name in matrices.WITHOUT_GRADIENT:
         more.update(fun=jit(fun), constraints=given.with_jacobians(constraints))
         return
-    more.update(fun=jit(value_and_grad(fun)), jac=True)
+    more.update(fun=jit(paired(fun, Choice("minimize", fun, 0, None))), jac=True)
     form = hess if isinstance(hess, str) and hess in FORMS else None
     takes = name in matrices.WITH_MATRIX or name in matrices.WITH_PRODUCT
     _check_form(form, name, takes, name in matrices.WITH_MATRIX)

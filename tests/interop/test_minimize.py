@@ -176,8 +176,12 @@ def test_x0_is_left_as_it_is() -> None:
 
 
 def test_functions_that_are_not_scalar() -> None:
-    with pytest.raises(ShapeError, match=r"f\(x\) has shape \(3,\)"):
+    with pytest.raises(ShapeError, match=r"^minimize needs a scalar function, but f\(x\) has shape \(3,\)\. Return a"):
         hoad.minimize(lambda x: x**2, np.ones(3))
+    with pytest.raises(ShapeError, match=r"^minimize needs a function that returns a number"):
+        hoad.minimize(lambda x: None, np.ones(3))
+    with pytest.raises(DTypeError, match=r"^minimize needs a real function.*\(np\.real, np\.imag, np\.abs\)\.$"):
+        hoad.minimize(lambda x: np.sum(x) * 1j, np.ones(3))
 
 
 def test_without_scipy(monkeypatch: pytest.MonkeyPatch) -> None:
