@@ -22,7 +22,7 @@ FILES = {
         "special_matrices",
         "systems",
     ),
-    "scipy.integrate": ("quadrature",),
+    "scipy.integrate": ("odepack", "quadrature"),
     "scipy.integrate._ode": ("initial_values",),
     "scipy.interpolate": ("scattered",),
     "scipy.interpolate._ppoly": ("splines",),

@@ -117,7 +117,7 @@ class Branches:
                 return found
             self.depends = True
         if not self.depends:
-            return self._called(*xs)
+            return self.called(*xs)
         branch = self.at(numbers, *xs)
         if branch is None:
             return _forgotten()
@@ -127,9 +127,9 @@ class Branches:
         """The result, of which nothing is kept in the running recording; whether a branch is by values around it."""
         with differentiating(apart=True, repeated=True) as d:
             before = len(d.guarded())
-            return self._called(*xs), len(d.guarded()) > before
+            return self.called(*xs), len(d.guarded()) > before
 
-    def _called(self, *xs: Any) -> Any:
+    def called(self, *xs: Any) -> Any:
         """The function, called where the user's code is."""
         with Adopting() if self.around.adopts else Apart():
             return self.f(*[x.copy() if isinstance(x, np.ndarray) else x for x in xs])
@@ -138,7 +138,7 @@ class Branches:
         form: list[Structure] = []
 
         def flat(*traced: Any) -> list[Any]:
-            leaves, structure = flatten(self._called(*traced))
+            leaves, structure = flatten(self.called(*traced))
             form[:] = [structure]
             return [packed(x) if holds_traced(x) else as_input(x) for x in leaves]
 

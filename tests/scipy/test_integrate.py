@@ -405,6 +405,65 @@ def test_compiled_methods_say_what_to_take(method: str) -> None:
     assert plain() == si.solve_ivp(lambda t, y: -y, (0.0, 1.0), [1.0], method).y[0, -1]
 
 
-def test_odeint_says_what_to_take() -> None:
+# ---- odeint ---------------------------------------------------------------------------------------------------------
+
+TIMES = [0.0, 0.5, 1.0]
+
+
+def around(p: Any) -> Any:
+    return si.odeint(lambda y, t: -p * y, 1.0, TIMES)[-1, 0]
+
+
+def by_args(p: Any) -> Any:
+    return si.odeint(lambda t, y, a, b: [a * y[0] * b], [1.0], TIMES, (-1.0, p), tfirst=True, rtol=[1e-9])[-1, 0]
+
+
+def by_start(p: Any) -> Any:
+    y, info = si.odeint(lambda y, t: [-y[0], math.sin(t)], [p, 0.0], TIMES, full_output=True)
+    return y[-1, 0] if info["message"] == "Integration successful." else math.nan
+
+
+def by_time(p: Any) -> Any:
+    return si.odeint(lambda y, t: -y, 1.0, [0.0, p])[-1, 0]
+
+
+def by_jacobian(p: Any) -> Any:
+    return si.odeint(lambda y, t: -p * y, [1.0], TIMES, Dfun=lambda y, t: [[-p]])[-1, 0]
+
+
+@pytest.mark.parametrize("f", [around, by_args, by_start, by_time, by_jacobian])
+def test_odeint_in_adopted_code(f: Callable[[Any], Any]) -> None:
+    """exp(-p), or p/e by where it starts: in every mode, and ODEPACK's own numbers where nothing is traced."""
+    p, adopted = 0.7, hoad.adopt(f)
+    slopes = (math.exp(-1.0), 0.0) if f is by_start else (-math.exp(-p), math.exp(-p))
+    assert adopted(p) == f(p)
+    assert hoad.grad(adopted)(p) == pytest.approx(slopes[0], rel=1e-6)
+    assert hoad.jit(hoad.grad(adopted))(p) == pytest.approx(slopes[0], rel=1e-6)
+    assert hoad.jvp(adopted, (p,), (1.0,))[1] == pytest.approx(slopes[0], rel=1e-6)
+    assert hoad.grad(hoad.grad(adopted))(p) == pytest.approx(slopes[1], rel=1e-6, abs=1e-12)
+
+
+def test_odeint_of_plain_values_in_a_recording_is_that_of_odepack() -> None:
+    decay = si.odeint(lambda y, t: -y, 1.0, TIMES, Dfun=lambda y, t: [[-1.0]])[-1, 0]
+
+    def f(p: Any) -> Any:
+        return p * si.odeint(lambda y, t: -y, 1.0, TIMES, Dfun=lambda y, t: [[-1.0]])[-1, 0]
+
+    assert hoad.value_and_grad(hoad.adopt(f))(2.0) == (2.0 * decay, decay)
+
+
+def test_odeint_raises_where_two_solutions_differ() -> None:
+    """As where the tolerances are too large for either to be right."""
+
+    def f(p: Any, tolerance: float) -> Any:
+        options = {"rtol": tolerance, "atol": tolerance}
+        return si.odeint(lambda y, t: [y[1], -p * y[0]], [1.0, 0.0], [0.0, 20.0], **options)[-1, 0]
+
+    assert hoad.grad(hoad.adopt(f))(1.0, 1e-9) == pytest.approx(-10.0 * math.sin(20.0), rel=1e-5)
+    with pytest.raises(NoRuleError, match=r"odeint gives another solution than hoad\.ode\.odeint, .* apart"):
+        hoad.grad(hoad.adopt(f))(1.0, 3e-2)
+
+
+def test_odeint_says_what_to_take_where_nothing_is_adopted() -> None:
     with pytest.raises(hoad.TracedValueError, match=r"hoad\.ode\.odeint"):
-        hoad.grad(hoad.adopt(lambda p: si.odeint(lambda y, t: -p * y, 1.0, [0.0, 1.0])[1, 0]))(1.0)
+        hoad.grad(around)(1.0)
