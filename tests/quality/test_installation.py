@@ -60,7 +60,7 @@ def test_installed_files() -> None:
     carried = {path for path in package.rglob("*") if path.is_file() and path.suffix != ".pyc"}
     compiled = {path for path in carried if path.name.endswith(tuple(EXTENSION_SUFFIXES))}
     assert {path.relative_to(package).as_posix().split(".")[0] for path in compiled} == {
-        f"_core/{name.replace('.', '/')}" for name in extension_names()
+        f"_core/{name.replace('.', '/')}" for name in ("base.cython_shared", *extension_names())
     }
     assert {path.relative_to(package.parent) for path in carried - compiled} == {*carried_files()}
 
