@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import scipy.special as sc
 from mpmath import mp
 from rules.sampling import Sampler, between, positive
@@ -70,6 +71,34 @@ by_shapes("gdtr", lambda b, x: sc.gdtr(0.5, b, x), lambda b, x: _gamma(b, x / 2)
 by_shapes("gdtrc", lambda b, x: sc.gdtrc(0.5, b, x), lambda b, x: 1 - _gamma(b, x / 2), SHAPES, SHAPES)
 by_shapes("gdtria", lambda b: sc.gdtria(X, b, 2.0), lambda b: _gamma_inverse(b) / 2, INNER, single=False)
 by_shapes("gdtrix", lambda b: sc.gdtrix(2.0, b, X), lambda b: _gamma_inverse(b) / 2, INNER, single=False)
+
+
+# ---- what solves for a shape -----------------------------------------------------------------------------------------
+
+
+def solves(name: str, back: Function, forward: str, *at: Sampler, tolerance: float = 1e-9) -> None:
+    """A row for exp(x - y/2), where y is what solves F(y, x) = F(y, x): both ways, so all but y cancel."""
+    elementwise(
+        f"special_{name}", lambda y, x: np.exp(x - 0.5 * back(y, x)), lambda y, x: mp.exp(x - y / 2), *at,
+        uses=[f"scipy.special.{name}", f"scipy.special.{forward}"], room="special", closes=False, tolerance=tolerance,
+        single=False,
+    )  # fmt: skip
+
+
+COUNTS = between(1.5, 4.0)
+solves("bdtrik", lambda k, p: sc.bdtrik(sc.betainc(7.0 - k, k + 1.0, 1.0 - p), 7.0, p), "betainc", COUNTS, POINTS,
+       tolerance=1e-8)  # fmt: skip
+solves("bdtrin", lambda n, p: sc.bdtrin(2.5, sc.betainc(n - 2.5, 3.5, 1.0 - p), p), "betainc", between(4.0, 9.0),
+       POINTS, tolerance=1e-8)  # fmt: skip
+solves("nbdtrik", lambda k, p: sc.nbdtrik(sc.betainc(3.0, k + 1.0, p), 3.0, p), "betainc", COUNTS, POINTS)
+solves("nbdtrin", lambda n, p: sc.nbdtrin(2.0, sc.betainc(n, 3.0, p), p), "betainc", COUNTS, POINTS)
+solves("btdtria", lambda a, x: sc.btdtria(sc.betainc(a, 2.5, x), 2.5, x), "betainc", COUNTS, POINTS)
+solves("btdtrib", lambda b, x: sc.btdtrib(2.5, sc.betainc(2.5, b, x), x), "betainc", COUNTS, POINTS)
+solves("fdtridfd", lambda b, x: sc.fdtridfd(3.0, sc.fdtr(3.0, b, x), x), "fdtr", COUNTS, POINTS)
+solves("stdtridf", lambda v, t: sc.stdtridf(sc.stdtr(v, t), t), "stdtr", COUNTS, COUNTS)
+solves("pdtrik", lambda k, m: sc.pdtrik(sc.gammaincc(k + 1.0, m), m), "gammaincc", COUNTS, COUNTS)
+solves("chdtriv", lambda v, x: sc.chdtriv(sc.chdtr(v, x), x), "chdtr", COUNTS, COUNTS)
+solves("gdtrib", lambda b, x: sc.gdtrib(1.3, sc.gdtr(1.3, b, x), x), "gdtr", COUNTS, COUNTS)
 
 
 # ---- ufuncs of scipy.stats ------------------------------------------------------------------------------------------

@@ -20,7 +20,8 @@ from hoad._numpy.complex import is_complex
 from hoad.rules.registry import primitive
 from hoad.rules.special.define import define, sc, scaled, solved
 
-HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
+LOG_2PI = math.log(2.0 * math.pi)
+HALF_LOG_2PI = 0.5 * LOG_2PI
 LOG_PI = math.log(math.pi)
 
 # The Stirling series is summed at x + SHIFT, to TERMS terms.
@@ -146,24 +147,29 @@ def _lattice(s: int, turn: Any) -> Any:
 
 
 def zeta_by_order(s: Any, q: Any, order: int) -> Any:
-    """The derivative of order 0, 1 or 2 by s > 1, for q > 0: of each term of the same sum."""
+    """The derivative of order 0, 1 or 2 by s > 1, for q > 0."""
+    return np.where(np.logical_and(np.greater(s, 1.0), np.greater(q, 0.0)), _zeta_sum(s, q, order), math.nan)
+
+
+def _zeta_sum(s: Any, q: Any, order: int) -> Any:
+    """Of each term of the same sum, which is the continuation of ζ to s < 1, too."""
     y = q + SHIFT
     log = np.log(y)
-    rising, rates, squares = s, 1.0 / s, 1.0 / (s * s)  # (s)ₘ, Σ 1 / (s + j) and Σ 1 / (s + j)²
+    rising, slope, curved = s, 1.0, 0.0  # (s)ₘ and its derivatives
     below = 1.0 / (s - 1.0)
     g = [0.5 + y * below, -(y * below * below), 2.0 * y * below**3]
     power = 1.0 / y
     for k in range(1, TERMS + 1):
-        term = _even(k) / math.factorial(2 * k) * power * rising
-        g = [g[0] + term, g[1] + term * rates, g[2] + term * (rates * rates - squares)]
+        weight = _even(k) / math.factorial(2 * k) * power
+        g = [g[0] + weight * rising, g[1] + weight * slope, g[2] + weight * curved]
         for j in (2 * k - 1, 2 * k):
-            rising, rates, squares = rising * (s + j), rates + 1.0 / (s + j), squares + 1.0 / (s + j) ** 2
+            rising, slope, curved = rising * (s + j), slope * (s + j) + rising, curved * (s + j) + 2.0 * slope
         power = power / (y * y)
     tail = [g[0], g[1] - log * g[0], g[2] - 2.0 * log * g[1] + log * log * g[0]][order]
     total = tail * y**-s
     for k in range(SHIFT):
         total = total + (-np.log(q + k)) ** order * (q + k) ** -s
-    return np.where(np.logical_and(np.greater(s, 1.0), np.greater(q, 0.0)), total, math.nan)
+    return total
 
 
 def psi_difference(x: Any, y: Any) -> Any:
@@ -252,6 +258,20 @@ define(
     name="scipy.special.zeta",
     expansion=zeta_expansion,
 )
+
+
+def _zetac(g, p, x):
+    """ζ′; on the left, where terms of the sum are large, by ζ(x) = 2 (2π)ˣ⁻¹ sin(πx/2) Γ(1 - x) ζ(1 - x)."""
+    left = np.less(x, -0.25)
+    y, right = np.where(left, 1.0 - x, 2.0), np.where(left, 2.0, x)
+    turn = 0.5 * np.pi * np.where(left, x - 4.0 * np.rint(0.25 * x), 0.0)
+    zeta = 1.0 + sc.zetac(y)
+    slope = np.sin(turn) * ((LOG_2PI - sc.psi(y)) * zeta - slope_of_zeta(y, 1.0)) + 0.5 * np.pi * np.cos(turn) * zeta
+    mirrored = 2.0 * np.exp(sc.gammaln(y) - LOG_2PI * y) * slope
+    return (g * np.where(left, mirrored, _zeta_sum(right, 1.0, 1)),)
+
+
+define(sc.zetac, _zetac)
 
 
 # Incomplete gamma functions

@@ -23,7 +23,7 @@ from hoad.rules.special.gamma import polynomial
 NEAR = 1.0  # from here on quotients by x are taken as they stand
 
 
-def _by_series(quotient: Callable[[Any], Any], coefficients: list[float], near: float = NEAR) -> Callable[[Any], Any]:
+def by_series(quotient: Callable[[Any], Any], coefficients: list[float], near: float = NEAR) -> Callable[[Any], Any]:
     """A quotient by x, which near x = 0 is a polynomial in x² (times x if it is odd)."""
 
     def function(x: Any) -> Any:
@@ -36,8 +36,8 @@ def _by_series(quotient: Callable[[Any], Any], coefficients: list[float], near: 
 
 # ---- exponential, sine and hyperbolic integrals ----------------------------------------------------------------------
 
-_sin_over = _by_series(lambda x: np.sin(x) / x, [(-1.0) ** k / math.factorial(2 * k + 1) for k in range(20)], 4.0)
-_sinh_over = _by_series(lambda x: np.sinh(x) / x, [1.0 / math.factorial(2 * k + 1) for k in range(36)], 10.0)
+_sin_over = by_series(lambda x: np.sin(x) / x, [(-1.0) ** k / math.factorial(2 * k + 1) for k in range(20)], 4.0)
+_sinh_over = by_series(lambda x: np.sinh(x) / x, [1.0 / math.factorial(2 * k + 1) for k in range(36)], 10.0)
 
 
 def _expn_slope(n, x):
@@ -112,8 +112,8 @@ def _bessel_terms(sign: float) -> list[float]:
     return [0.25 * (0.25 * sign) ** k / math.factorial(k + 1) ** 2 for k in range(12)]
 
 
-_one_less_j0 = _by_series(lambda x: (1.0 - sc.j0(x)) / x / x, _bessel_terms(-1.0))
-_i0_less_one = _by_series(lambda x: (sc.i0(x) - 1.0) / x / x, _bessel_terms(1.0))
+_one_less_j0 = by_series(lambda x: (1.0 - sc.j0(x)) / x / x, _bessel_terms(-1.0))
+_i0_less_one = by_series(lambda x: (sc.i0(x) - 1.0) / x / x, _bessel_terms(1.0))
 
 
 define(sc.itj0y0, lambda g, p, x: (g[0] * sc.j0(x) + g[1] * sc.y0(x),))

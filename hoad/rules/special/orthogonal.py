@@ -1,4 +1,4 @@
-"""Orthogonal polynomials in their argument, of whole orders and, where SciPy has them, of real ones.
+"""Orthogonal polynomials and associated Legendre functions by their argument, of whole orders and of real ones.
 
 A derivative is a polynomial of a related family, of an order one lower, so that nothing cancels. Of order 0 the factor
 is a strong zero. SciPy takes orders given as floats from hypergeometric functions, which lose digits from orders of
@@ -6,7 +6,8 @@ about 20 on; those given as ints it does not.
 
 References
 ----------
-NIST Digital Library of Mathematical Functions, 18.7.1 to 18.7.10, 18.9.15, 18.9.19, 18.9.21, 18.9.23, 18.9.25, 18.9.27.
+NIST Digital Library of Mathematical Functions, 14.3.1, 14.6.1, 14.9.3, 14.9.5, 18.7.1 to 18.7.10, 18.9.15, 18.9.19,
+18.9.21, 18.9.23, 18.9.25, 18.9.27.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from typing import Any
 import numpy as np
 
 from hoad._core.kernels.ufuncs import strong_multiply
+from hoad.rules.registry import primitive
 from hoad.rules.special.define import Coefficients, Kernel, define, sc, unknown
+from hoad.rules.special.hypergeometric import GAUSS, partial
 
 
 def _order(name):
@@ -136,3 +139,53 @@ define(
     lambda g, p, n, x: (_order("eval_hermitenorm"), g * _hermitenorm(1, n, x)),
     kernel=by(_hermitenorm),
 )
+
+
+# ---- associated Legendre functions: (-1)ᵐ (1 - x²)^m/2 times the m-th derivative of Pᵥ -------------------------------
+
+
+@primitive(elementwise=True)
+def legendre_derivative(n, v, x):
+    """The n-th derivative of Pᵥ(x) for |x| ≤ 1: (2n - 1)!! Cᵥ₋ₙ⁽ⁿ⁺½⁾(x), where v is not whole by Gauss's function."""
+    v = np.where(np.less(v, -0.5), -1.0 - v, v)
+    whole = np.equal(v, np.rint(v))
+    with np.errstate(all="ignore"):
+        polynomial = sc.eval_gegenbauer(np.where(whole, v - n, 0.0).astype(np.int64), n + 0.5, x)
+        polynomial = strong_multiply(_left(v, n), 2.0**n * sc.poch(0.5, n) * polynomial)
+        at = np.where(whole, 0.5, v)
+        series = partial(n - at, at + n + 1.0, n + 1.0, 0.5 * (1.0 - x), kind=GAUSS, by=(0, 0, 0, 0))
+        other = sc.poch(at - n + 1.0, 2.0 * n) / (2.0**n * sc.gamma(n + 1.0)) * series
+        return np.where(np.less_equal(np.absolute(x), 1.0), np.where(whole, polynomial, other), np.nan)
+
+
+define(
+    legendre_derivative,
+    lambda g, p, n, v, x: (*2 * (unknown("lpmv", "m, v"),), g * legendre_derivative(n + 1.0, v, x)),
+    kernel=lambda n, v, x, degree: [
+        legendre_derivative(n + float(k), v, x) / math.factorial(k) for k in range(degree + 1)
+    ],
+)
+
+
+def _lpmv_factors(m, v, x):
+    """|m|, the constant factor of m, which may be negative, and 1 - x²."""
+    size = np.absolute(m)
+    sign = np.where(np.equal(m, np.rint(m)), 1.0 - 2.0 * (size % 2.0), np.nan)
+    reflected = np.where(np.less(m, 0.0), sc.poch(v + size + 1.0, -2.0 * size), sign)
+    return size, reflected, (1.0 - x) * (1.0 + x)
+
+
+def _lpmv(g, p, m, v, x):
+    size, factor, rest = _lpmv_factors(m, v, x)
+    here, after = legendre_derivative(size, v, x), legendre_derivative(size + 1.0, v, x)
+    slope = rest ** (0.5 * size) * after - strong_multiply(size, x * rest ** (0.5 * size - 1.0) * here)
+    return *2 * (unknown("lpmv", "m, v"),), g * (factor * slope)
+
+
+def lpmv_expansion(m: Any, v: Any, x: Any) -> Any:
+    """The definition, by the derivatives of Pᵥ."""
+    size, factor, rest = _lpmv_factors(m, v, x)
+    return factor * rest ** (0.5 * size) * legendre_derivative(size, v, x)
+
+
+define(sc.lpmv, _lpmv, expansion=lpmv_expansion)
