@@ -165,4 +165,24 @@ def _integral_of_airy(f: Function, sign: int) -> Function:
 
 
 AIRY = [_integral_of_airy(f, sign) for sign in (1, -1) for f in (mp.airyai, mp.airybi)]
+
+
+def _moment(power: Any, v: Any, a: Any) -> Any:
+    """Σ (-1)ᵏ aᵛ⁺²ᵏ / (k! Γ(v + k + 1) (p + v + 2k + 1))."""
+    series = _power_series(
+        lambda k: mp.mpf(-1) ** k * mp.rgamma(v + k + 1) / (mp.factorial(k) * (power + v + 2 * k + 1))
+    )
+    return a**v * series(a)
+
+
+def moment(power: float, v: float) -> None:
+    elementwise(
+        f"special_besselpoly_{v}", lambda a: sc.besselpoly(a, power, v), lambda a: _moment(power, v, a),
+        positive(0.05, 3.0), uses=["scipy.special.besselpoly"], room="special", tolerance=4e-14,
+    )  # fmt: skip
+
+
+moment(1.0, 0.0)
+moment(0.5, 1.5)
+moment(2.0, 3.0)
 several("itairy", AIRY, between(-4.0, 4.0), tolerance=1e-6)  # of SciPy's values

@@ -135,6 +135,7 @@ POINTS: list[tuple[str, Callable[[Any], Any], float, list[float]]] = [
     ("lpmv 3 2", lambda x: sc.lpmv(3, 2, x), 0.25, [0.0, 0.0, 0.0]),
     ("lpmv 0.5 2", lambda x: sc.lpmv(0.5, 2, x), 0.25, [NAN]),
     ("lpmv 1 2", lambda x: sc.lpmv(2, 2, x), 1.5, [NAN]),
+    ("besselpoly 1 0", lambda a: sc.besselpoly(a, 1.0, 0.0), 0.0, [0.0, -1 / 2, 0.0, 1.0]),
     ("zetac", sc.zetac, 0.0, [-0.5 * math.log(2 * math.pi)]),
     ("zetac", sc.zetac, -2.0, [-float(mp.zeta(3)) / (4 * math.pi**2)]),
     ("zetac", sc.zetac, 1.0, [-INF]),

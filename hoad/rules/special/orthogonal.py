@@ -147,15 +147,18 @@ define(
 @primitive(elementwise=True)
 def legendre_derivative(n, v, x):
     """The n-th derivative of Pᵥ(x) for |x| ≤ 1: (2n - 1)!! Cᵥ₋ₙ⁽ⁿ⁺½⁾(x), where v is not whole by Gauss's function."""
-    v = np.where(np.less(v, -0.5), -1.0 - v, v)
-    whole = np.equal(v, np.rint(v))
+    n, v, x = np.broadcast_arrays(n, np.where(np.less(v, -0.5), -1.0 - np.asarray(v, float), v), x)
+    whole, inside = np.equal(v, np.rint(v)), np.less_equal(abs(x), 1.0)
+    found = np.full(x.shape, np.nan)
     with np.errstate(all="ignore"):
-        polynomial = sc.eval_gegenbauer(np.where(whole, v - n, 0.0).astype(np.int64), n + 0.5, x)
-        polynomial = strong_multiply(_left(v, n), 2.0**n * sc.poch(0.5, n) * polynomial)
-        at = np.where(whole, 0.5, v)
-        series = partial(n - at, at + n + 1.0, n + 1.0, 0.5 * (1.0 - x), kind=GAUSS, by=(0, 0, 0, 0))
-        other = sc.poch(at - n + 1.0, 2.0 * n) / (2.0**n * sc.gamma(n + 1.0)) * series
-        return np.where(np.less_equal(np.absolute(x), 1.0), np.where(whole, polynomial, other), np.nan)
+        at = np.logical_and(inside, whole)
+        polynomial = sc.eval_gegenbauer((v[at] - n[at]).astype(np.int64), n[at] + 0.5, x[at])
+        found[at] = strong_multiply(_left(v[at], n[at]), 2.0 ** n[at] * sc.poch(0.5, n[at]) * polynomial)
+        at = np.logical_and(inside, ~whole)
+        m, u = n[at], v[at]
+        series = partial(m - u, u + m + 1.0, m + 1.0, 0.5 * (1.0 - x[at]), kind=GAUSS, by=(0, 0, 0, 0))
+        found[at] = sc.poch(u - m + 1.0, 2.0 * m) / (2.0**m * sc.gamma(m + 1.0)) * series
+    return found
 
 
 define(
