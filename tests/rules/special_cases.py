@@ -334,6 +334,31 @@ by_parameters("hyp2f1", lambda c, x: sc.hyp2f1(1.5, 0.5, c, x), lambda c, x: mp.
               PARAMETER, INNER, label="_c", tolerance=1e-13)  # fmt: skip
 by_parameters("hyperu", lambda a, b: sc.hyperu(a, b, 1.5), lambda a, b: mp.hyperu(a, b, 1.5), PARAMETER, PARAMETER,
               tolerance=1e-11)  # fmt: skip
+# Orthogonal polynomials, and associated Legendre functions by their degree
+by_parameters("eval_jacobi", lambda a, b: sc.eval_jacobi(5, a, b, 0.375), lambda a, b: mp.jacobi(5, a, b, 0.375),
+              PARAMETER, PARAMETER, tolerance=1e-13)  # fmt: skip
+by_parameters("eval_jacobi", lambda a, x: sc.eval_jacobi(4, a, 1.5, x), lambda a, x: mp.jacobi(4, a, 1.5, x),
+              PARAMETER, INNER, label="_at", tolerance=1e-13)  # fmt: skip
+by_parameters("eval_sh_jacobi", lambda p, q: sc.eval_sh_jacobi(4, p, q, 0.375),
+              lambda p, q: mp.jacobi(4, p - q, q - 1, -0.25) / mp.binomial(p + 7, 4), between(4.0, 6.0),
+              between(0.5, 3.0), tolerance=1e-13)  # fmt: skip
+by_parameters("eval_gegenbauer", lambda a, x: sc.eval_gegenbauer(5, a, x), lambda a, x: mp.gegenbauer(5, a, x),
+              PARAMETER, INNER, tolerance=1e-13)  # fmt: skip
+by_parameters("eval_genlaguerre", lambda a, x: sc.eval_genlaguerre(5, a, x), lambda a, x: mp.laguerre(5, a, x),
+              PARAMETER, positive(0.1, 10.0), tolerance=1e-13)  # fmt: skip
+by_parameters("eval_genlaguerre", lambda a, x: sc.eval_genlaguerre(2.5, a, x), lambda a, x: mp.laguerre(2.5, a, x),
+              PARAMETER, positive(0.1, 5.0), label="_2.5", tolerance=1e-13)  # fmt: skip
+
+
+def by_degree(m: int, degree: Sampler) -> None:
+    by_parameters("lpmv", lambda v, x: sc.lpmv(m, v, x), functools.partial(_ferrers, m), degree, INTERVAL,
+                  singular=[1.0, -1.0], label=f"_{m}", tolerance=4e-14)  # fmt: skip
+
+
+by_degree(0, between(0.2, 8.0))
+by_degree(1, between(-4.0, -0.6))
+by_degree(2, between(2.1, 8.0))
+by_degree(-1, between(0.2, 8.0))
 
 
 def _wright_sum(a: Any, b: Any, x: Any) -> Any:

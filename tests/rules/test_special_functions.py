@@ -223,13 +223,13 @@ def test_associated_legendre_functions_near_the_ends(m: int, v: float) -> None:
 
 # ---- what is refused ------------------------------------------------------------------------------------------------
 
-ORDERS = {"yn": 1, "kn": 1, "wright_bessel": 2, "lpmv": 2}
+ORDERS = {"yn": 1, "kn": 1, "wright_bessel": 2, "lpmv": 1}
 
 
 @pytest.mark.parametrize(("name", "count"), ORDERS.items())
 def test_derivatives_by_an_order_are_refused(name: str, count: int) -> None:
     function = getattr(sc, name)
-    orders = [2.0, 3.0, 4.0][:count]
+    orders = [2.0, 3.0, 4.0][: function.nin - 1]
     for k in range(count):
 
         def f(v: Any, k: int = k) -> Any:

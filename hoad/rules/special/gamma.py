@@ -204,8 +204,8 @@ def _rgamma(g, p, x):
     return (g * np.where(left, mirrored, -(sc.rgamma(above) * sc.psi(above))),)
 
 
-def _psi_difference(x, y):
-    """ψ(x + y) - ψ(x), which would cancel where y is less than x."""
+def log_slope(x, y):
+    """ψ(x + y) - ψ(x), the slope of log Γ(x + y) - log Γ(x), which would cancel where y is less than x."""
     near = np.logical_and(np.less(np.absolute(y), x), np.greater(x + y, 0.0))
     close = psi_difference(np.where(near, x, 1.0), np.where(near, y, 0.5))
     return np.where(near, close, sc.psi(x + y) - sc.psi(x))
@@ -220,19 +220,19 @@ define(
     lambda g, p, x: (g * (zeta_expansion(2.0, x) if is_complex(x) else sc.zeta(2.0, x)),),
     expansion=psi_expansion,
 )
-define(sc.beta, lambda g, p, x, y: (-(g * (p * _psi_difference(x, y))), -(g * (p * _psi_difference(y, x)))))
-define(sc.betaln, lambda g, p, x, y: (-(g * _psi_difference(x, y)), -(g * _psi_difference(y, x))))
+define(sc.beta, lambda g, p, x, y: (-(g * (p * log_slope(x, y))), -(g * (p * log_slope(y, x)))))
+define(sc.betaln, lambda g, p, x, y: (-(g * log_slope(x, y)), -(g * log_slope(y, x))))
 
 
 def _poch(g, p, a, m):
     """Γ(a + m) / Γ(a)."""
-    return g * (p * _psi_difference(a, m)), g * (p * sc.psi(a + m))
+    return g * (p * log_slope(a, m)), g * (p * sc.psi(a + m))
 
 
 def _binom(g, p, n, k):
     """Γ(n + 1) / (Γ(k + 1) Γ(n - k + 1))."""
     others = n - k + 1.0
-    return g * (p * _psi_difference(others, k)), g * (p * _psi_difference(k + 1.0, n - 2.0 * k))
+    return g * (p * log_slope(others, k)), g * (p * log_slope(k + 1.0, n - 2.0 * k))
 
 
 # Of integers the derivative is that of the function of real numbers; where Γ is infinite it is nan

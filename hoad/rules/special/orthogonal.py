@@ -19,16 +19,13 @@ import numpy as np
 
 from hoad._core.kernels.ufuncs import strong_multiply
 from hoad.rules.registry import primitive
-from hoad.rules.special.define import Coefficients, Kernel, define, sc, unknown
-from hoad.rules.special.hypergeometric import GAUSS, partial
+from hoad.rules.special.define import Coefficients, Kernel, define, sc, scaled, unknown
+from hoad.rules.special.gamma import log_slope
+from hoad.rules.special.hypergeometric import GAUSS, KUMMER, partial
 
 
 def _order(name):
     return unknown(name, "n")
-
-
-def _parameters(name, count):
-    return [unknown(name, "n, alpha, beta" if count == 3 else "n, alpha")] * count
 
 
 # ---- derivatives of every order --------------------------------------------------------------------------------------
@@ -98,6 +95,41 @@ def chebyshev_like(function: Any, a: float, factor: Any, scale: float = 1.0, shi
     define(function, rule, kernel=kernel)
 
 
+# ---- derivatives by parameters: of hypergeometric functions and the factor before them -------------------------------
+
+
+def _gauss(a, b, c, x, *by):
+    """The sum of derivatives of F(a, b; c; (1 - x) / 2), each of the first order by the places of its parameters."""
+    z = 0.5 * (1.0 - x)
+    return sum(partial(a, b, c, z, kind=GAUSS, by=tuple(int(k == place) for k in range(4))) for place in by)
+
+
+def _jacobi_slopes(p, n, a, b, x):
+    """By a and b, of (n + a over n) F(-n, n + a + b + 1; a + 1; (1 - x) / 2)."""
+    factor, at = sc.binom(n + a, n), (-1.0 * n, n + a + b + 1.0, a + 1.0, x)
+    by_b = factor * _gauss(*at, 1)
+    return p * log_slope(a + 1.0, n) + by_b + factor * _gauss(*at, 2), by_b
+
+
+def _sh_jacobi_slopes(g, n, p, q, x):
+    """Of that for p - q and q - 1 at 2x - 1 over (2n + p - 1 over n), by p and q."""
+    factor = sc.binom(2.0 * n + p - 1.0, n)
+    by_a, by_b = _jacobi_slopes(g * factor, n, p - q, q - 1.0, 2.0 * x - 1.0)
+    return by_a / factor - g * log_slope(n + p, n), (by_b - by_a) / factor
+
+
+def _gegenbauer_slope(p, n, a, x):
+    """By a, of (2a)ₙ / n! F(-n, n + 2a; a + ½; (1 - x) / 2)."""
+    at = (-1.0 * n, n + 2.0 * a, a + 0.5, x)
+    return p * (2.0 * log_slope(2.0 * a, n)) + sc.poch(2.0 * a, n) * sc.rgamma(n + 1.0) * _gauss(*at, 1, 1, 2)
+
+
+def _laguerre_slope(p, n, a, x):
+    """By a, of (n + a over n) M(-n, a + 1, x)."""
+    by_b = partial(-1.0 * n, a + 1.0, x, kind=KUMMER, by=(0, 1, 0))
+    return p * log_slope(a + 1.0, n) + sc.binom(n + a, n) * by_b
+
+
 # ---- rules -----------------------------------------------------------------------------------------------------------
 
 chebyshev_like(sc.eval_chebyt, 1.0, lambda n: 1.0 * n)
@@ -110,22 +142,38 @@ chebyshev_like(sc.eval_legendre, 1.5, lambda n: 1.0)
 chebyshev_like(sc.eval_sh_legendre, 1.5, lambda n: 2.0, 2.0, -1.0)
 define(
     sc.eval_jacobi,
-    lambda g, p, n, a, b, x: (*_parameters("eval_jacobi", 3), g * _jacobi(1, n, a, b, x)),
+    lambda g, p, n, a, b, x: (
+        _order("eval_jacobi"),
+        *scaled(g, _jacobi_slopes(p, n, a, b, x)),
+        g * _jacobi(1, n, a, b, x),
+    ),
     kernel=by(_jacobi),
 )
 define(
     sc.eval_sh_jacobi,
-    lambda g, p, n, a, b, x: (*_parameters("eval_sh_jacobi", 3), g * _sh_jacobi(1, n, a, b, x)),
+    lambda g, p, n, a, b, x: (
+        _order("eval_sh_jacobi"),
+        *scaled(g, _sh_jacobi_slopes(p, n, a, b, x)),
+        g * _sh_jacobi(1, n, a, b, x),
+    ),
     kernel=by(_sh_jacobi),
 )
 define(
     sc.eval_gegenbauer,
-    lambda g, p, n, a, x: (*_parameters("eval_gegenbauer", 2), g * _gegenbauer(1, n, a, x)),
+    lambda g, p, n, a, x: (
+        _order("eval_gegenbauer"),
+        g * _gegenbauer_slope(p, n, a, x),
+        g * _gegenbauer(1, n, a, x),
+    ),
     kernel=by(_gegenbauer),
 )
 define(
     sc.eval_genlaguerre,
-    lambda g, p, n, a, x: (*_parameters("eval_genlaguerre", 2), g * _laguerre(1, n, a, x)),
+    lambda g, p, n, a, x: (
+        _order("eval_genlaguerre"),
+        g * _laguerre_slope(p, n, a, x),
+        g * _laguerre(1, n, a, x),
+    ),
     kernel=by(_laguerre),
 )
 define(
@@ -161,9 +209,23 @@ def legendre_derivative(n, v, x):
     return found
 
 
+def _legendre_by_degree(p, n, v, x):
+    """By v, of (v - n + 1)₂ₙ / (2ⁿ n!) F(n - v, n + v + 1; n + 1; (1 - x) / 2), which has a centre at v = -1/2."""
+    left = np.less(v, -0.5)
+    u = np.where(left, -1.0 - v, v)
+    at = (n - u, n + u + 1.0, n + 1.0, x)
+    factor = sc.poch(u - n + 1.0, 2.0 * n) / 2.0**n * sc.rgamma(n + 1.0)
+    slope = p * log_slope(u - n + 1.0, 2.0 * n) + factor * (_gauss(*at, 1) - _gauss(*at, 0))
+    return np.where(left, -slope, slope)
+
+
 define(
     legendre_derivative,
-    lambda g, p, n, v, x: (*2 * (unknown("lpmv", "m, v"),), g * legendre_derivative(n + 1.0, v, x)),
+    lambda g, p, n, v, x: (
+        unknown("lpmv", "m", "v and x"),
+        g * _legendre_by_degree(p, n, v, x),
+        g * legendre_derivative(n + 1.0, v, x),
+    ),
     kernel=lambda n, v, x, degree: [
         legendre_derivative(n + float(k), v, x) / math.factorial(k) for k in range(degree + 1)
     ],
@@ -182,7 +244,9 @@ def _lpmv(g, p, m, v, x):
     size, factor, rest = _lpmv_factors(m, v, x)
     here, after = legendre_derivative(size, v, x), legendre_derivative(size + 1.0, v, x)
     slope = rest ** (0.5 * size) * after - strong_multiply(size, x * rest ** (0.5 * size - 1.0) * here)
-    return *2 * (unknown("lpmv", "m, v"),), g * (factor * slope)
+    by_degree = _legendre_by_degree(np.where(np.less(m, 0.0), 0.0, here), size, v, x)  # its factor stands in the other
+    by_v = factor * rest ** (0.5 * size) * by_degree
+    return unknown("lpmv", "m", "v and x"), g * by_v, g * (factor * slope)
 
 
 def lpmv_expansion(m: Any, v: Any, x: Any) -> Any:
