@@ -103,7 +103,7 @@ def test_points_at_random(turn: float) -> None:
 
 
 def test_what_is_known_in_closed_form() -> None:
-    """DLMF 11.4.5 to 11.4.12, 11.4.4."""
+    """DLMF 11.4(i): of half orders; 11.4.23: of -1 by that of 1."""
     x = np.array([0.3, 2.0, 3.5, 11.0])
     scale = np.sqrt(2.0 / np.pi)
     for f, like in (
