@@ -260,18 +260,30 @@ define(
 )
 
 
-def _zetac(g, p, x):
-    """ζ′; on the left, where terms of the sum are large, by ζ(x) = 2 (2π)ˣ⁻¹ sin(πx/2) Γ(1 - x) ζ(1 - x)."""
+# ζ(x) - 1 is the sum from 2 on; on the left, where terms are large, ζ(x) = 2 (2π)ˣ⁻¹ sin(πx/2) Γ(1 - x) ζ(1 - x)
+def _of_zetac(x):
+    """Whether x is there; then 1 - x, πx/2 less whole turns and the sum for it; and x for the sum as it stands."""
     left = np.less(x, -0.25)
-    y, right = np.where(left, 1.0 - x, 2.0), np.where(left, 2.0, x)
+    y = np.where(left, 1.0 - x, 2.0)
     turn = 0.5 * np.pi * np.where(left, x - 4.0 * np.rint(0.25 * x), 0.0)
-    zeta = 1.0 + sc.zetac(y)
-    slope = np.sin(turn) * ((LOG_2PI - sc.psi(y)) * zeta - slope_of_zeta(y, 1.0)) + 0.5 * np.pi * np.cos(turn) * zeta
+    return left, y, turn, 1.0 + _zeta_sum(y, 2.0, 0), np.where(left, 2.0, x)
+
+
+def _zetac(g, p, x):
+    left, y, turn, zeta, right = _of_zetac(x)
+    slope = np.sin(turn) * ((LOG_2PI - sc.psi(y)) * zeta - _zeta_sum(y, 2.0, 1)) + 0.5 * np.pi * np.cos(turn) * zeta
     mirrored = 2.0 * np.exp(sc.gammaln(y) - LOG_2PI * y) * slope
-    return (g * np.where(left, mirrored, _zeta_sum(right, 1.0, 1)),)
+    return (g * np.where(left, mirrored, _zeta_sum(right, 2.0, 1)),)
 
 
-define(sc.zetac, _zetac)
+def zetac_expansion(x: Any) -> Any:
+    """The same sum, and the same reflection."""
+    left, y, turn, zeta, right = _of_zetac(x)
+    mirrored = 2.0 * np.exp(sc.gammaln(y) - LOG_2PI * y) * np.sin(turn) * zeta
+    return np.where(left, mirrored - 1.0, _zeta_sum(right, 2.0, 0))
+
+
+define(sc.zetac, _zetac, expansion=zetac_expansion)
 
 
 # Incomplete gamma functions

@@ -13,15 +13,17 @@ NIST Digital Library of Mathematical Functions, 14.3.1, 14.6.1, 14.9.3, 14.9.5, 
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 import numpy as np
 
 from hoad._core.kernels.ufuncs import strong_multiply
+from hoad.rules.from_series import KernelOfAll, monomials
 from hoad.rules.registry import primitive
 from hoad.rules.special.define import Coefficients, Kernel, define, sc, scaled, unknown
 from hoad.rules.special.gamma import log_slope
-from hoad.rules.special.hypergeometric import GAUSS, KUMMER, partial
+from hoad.rules.special.hypergeometric import GAUSS, KUMMER, partial, partial_series
 
 
 def _order(name):
@@ -130,6 +132,79 @@ def _laguerre_slope(p, n, a, x):
     return p * log_slope(a + 1.0, n) + sc.binom(n + a, n) * by_b
 
 
+Row = tuple[float, ...]  # of a sum: the factor of each operand, and what is added
+Polynomial = dict[tuple[int, ...], Any]
+
+
+def _product(p: Polynomial, q: Polynomial, degree: int) -> Polynomial:
+    found: Polynomial = {}
+    for e, a in p.items():
+        for f, b in q.items():
+            if sum(e) + sum(f) <= degree:
+                both = tuple(map(operator.add, e, f))
+                found[both] = found.get(both, 0.0) + a * b
+    return found
+
+
+def _ratio(z: Any, n: Any, degree: int, sign: float) -> list[Any]:
+    """The Taylor coefficients by z of Γ(z + n) / Γ(z), or of its reciprocal with -1."""
+    slopes = [sign * log_slope(z, n)]
+    slopes += [sign * (-1.0) ** k * (sc.zeta(k + 1.0, z) - sc.zeta(k + 1.0, z + n)) for k in range(1, degree)]
+    found = [sc.poch(z, n) ** sign]
+    for k in range(1, degree + 1):
+        found.append(sum(slopes[i] * found[k - 1 - i] for i in range(k)) / k)
+    return found
+
+
+def _powers(row: Row, moving: tuple[int, ...], degree: int) -> list[Polynomial]:
+    """Of what a sum changes by."""
+    form = {tuple(int(j == k) for j in moving): row[k] for k in moving if row[k]}
+    found: list[Polynomial] = [{(0,) * len(moving): 1.0}]
+    for _ in range(degree):
+        found.append(_product(found[-1], form, degree))
+    return found
+
+
+def in_parameters(
+    name: str, by_x: Kernel, kind: int, rows: list[Row], ratios: list[tuple[Row, Row, float]], constant: Any
+) -> KernelOfAll:
+    """The kernel of ratios Γ(z + n) / Γ(z) times a hypergeometric function, all of sums of the operands.
+
+    `constant` gives a factor that depends on the order alone. Where x alone moves, `by_x` gives the coefficients.
+    """
+
+    def of_all(*arguments):
+        *operands, degree, moving = arguments
+        if moving == (len(operands) - 1,):
+            return by_x(*operands, degree)
+        if moving[0] == 0:
+            raise _order(name)
+
+        def value(row: Row) -> Any:
+            return sum(c * x for c, x in zip(row, operands, strict=False) if c) + row[-1]
+
+        depends = tuple(k for k, row in enumerate(rows) if any(row[j] for j in moving))
+        tables = {k: _powers(rows[k], moving, degree) for k in depends}
+        series = partial_series(*map(value, rows), degree, depends, kind=kind, by=(0,) * len(rows))
+        total: Polynomial = {}
+        for exponents, c in zip(monomials(len(depends), degree), series, strict=True):
+            term: Polynomial = {(0,) * len(moving): constant(operands[0])}
+            for place, power in zip(depends, exponents, strict=True):
+                term = _product(term, tables[place][power], degree)
+            for at, weight in term.items():
+                total[at] = total.get(at, 0.0) + weight * c
+        for z, n, sign in ratios:
+            ratio: Polynomial = {}
+            coefficients = _ratio(value(z), value(n), degree, sign)
+            for c, power in zip(coefficients, _powers(z, moving, degree), strict=True):
+                ratio.update({at: ratio.get(at, 0.0) + weight * c for at, weight in power.items()})
+            total = _product(total, ratio, degree)
+        first = by_x(*operands, 0)
+        return [*first, *(total.get(at, 0.0 * first[0]) for at in list(monomials(len(moving), degree))[1:])]
+
+    return KernelOfAll(of_all)
+
+
 # ---- rules -----------------------------------------------------------------------------------------------------------
 
 chebyshev_like(sc.eval_chebyt, 1.0, lambda n: 1.0 * n)
@@ -147,7 +222,14 @@ define(
         *scaled(g, _jacobi_slopes(p, n, a, b, x)),
         g * _jacobi(1, n, a, b, x),
     ),
-    kernel=by(_jacobi),
+    kernel=in_parameters(
+        "eval_jacobi",
+        by(_jacobi),
+        GAUSS,
+        [(-1.0, 0.0, 0.0, 0.0, 0.0), (1.0, 1.0, 1.0, 0.0, 1.0), (0.0, 1.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0, -0.5, 0.5)],
+        [((0.0, 1.0, 0.0, 0.0, 1.0), (1.0, 0.0, 0.0, 0.0, 0.0), 1.0)],
+        lambda n: sc.rgamma(n + 1.0),
+    ),
 )
 define(
     sc.eval_sh_jacobi,
@@ -156,7 +238,17 @@ define(
         *scaled(g, _sh_jacobi_slopes(p, n, a, b, x)),
         g * _sh_jacobi(1, n, a, b, x),
     ),
-    kernel=by(_sh_jacobi),
+    kernel=in_parameters(
+        "eval_sh_jacobi",
+        by(_sh_jacobi),
+        GAUSS,
+        [(-1.0, 0.0, 0.0, 0.0, 0.0), (1.0, 1.0, 0.0, 0.0, 0.0), (0.0, 1.0, -1.0, 0.0, 1.0), (0.0, 0.0, 0.0, -1.0, 1.0)],
+        [
+            ((0.0, 1.0, -1.0, 0.0, 1.0), (1.0, 0.0, 0.0, 0.0, 0.0), 1.0),
+            ((1.0, 1.0, 0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0, 0.0), -1.0),
+        ],
+        np.ones_like,
+    ),
 )
 define(
     sc.eval_gegenbauer,
@@ -165,7 +257,14 @@ define(
         g * _gegenbauer_slope(p, n, a, x),
         g * _gegenbauer(1, n, a, x),
     ),
-    kernel=by(_gegenbauer),
+    kernel=in_parameters(
+        "eval_gegenbauer",
+        by(_gegenbauer),
+        GAUSS,
+        [(-1.0, 0.0, 0.0, 0.0), (1.0, 2.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.5), (0.0, 0.0, -0.5, 0.5)],
+        [((0.0, 2.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0), 1.0)],
+        lambda n: sc.rgamma(n + 1.0),
+    ),
 )
 define(
     sc.eval_genlaguerre,
@@ -174,7 +273,14 @@ define(
         g * _laguerre_slope(p, n, a, x),
         g * _laguerre(1, n, a, x),
     ),
-    kernel=by(_laguerre),
+    kernel=in_parameters(
+        "eval_genlaguerre",
+        by(_laguerre),
+        KUMMER,
+        [(-1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 1.0), (0.0, 0.0, 1.0, 0.0)],
+        [((0.0, 1.0, 0.0, 1.0), (1.0, 0.0, 0.0, 0.0), 1.0)],
+        lambda n: sc.rgamma(n + 1.0),
+    ),
 )
 define(
     sc.eval_laguerre,
@@ -226,9 +332,14 @@ define(
         g * _legendre_by_degree(p, n, v, x),
         g * legendre_derivative(n + 1.0, v, x),
     ),
-    kernel=lambda n, v, x, degree: [
-        legendre_derivative(n + float(k), v, x) / math.factorial(k) for k in range(degree + 1)
-    ],
+    kernel=in_parameters(
+        "lpmv",
+        by(lambda k, n, v, x: legendre_derivative(n + float(k), v, x)),
+        GAUSS,
+        [(1.0, -1.0, 0.0, 0.0), (1.0, 1.0, 0.0, 1.0), (1.0, 0.0, 0.0, 1.0), (0.0, 0.0, -0.5, 0.5)],
+        [((-1.0, 1.0, 0.0, 1.0), (2.0, 0.0, 0.0, 0.0), 1.0)],
+        lambda n: sc.rgamma(n + 1.0) / 2.0**n,
+    ),
 )
 
 
