@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import scipy.special as sc
 from mpmath import mp
 from rules.sampling import Sampler, between, positive
@@ -76,29 +75,49 @@ by_shapes("gdtrix", lambda b: sc.gdtrix(2.0, b, X), lambda b: _gamma_inverse(b) 
 # ---- what solves for a shape -----------------------------------------------------------------------------------------
 
 
-def solves(name: str, back: Function, forward: str, *at: Sampler, tolerance: float = 1e-9) -> None:
-    """A row for exp(x - y/2), where y is what solves F(y, x) = F(y, x): both ways, so all but y cancel."""
+def solves(name: str, of: tuple[Any, ...], oracle: Function, *at: Sampler, tolerance: float = 1e-9) -> None:
+    """A row by the operands that are not given: where there is none for one operand, it is in `of`."""
+
+    def f(*xs: Any) -> Any:
+        moving = iter(xs)
+        return getattr(sc, name)(*[next(moving) if x is None else x for x in of])
+
     elementwise(
-        f"special_{name}", lambda y, x: np.exp(x - 0.5 * back(y, x)), lambda y, x: mp.exp(x - y / 2), *at,
-        uses=[f"scipy.special.{name}", f"scipy.special.{forward}"], room="special", closes=False, tolerance=tolerance,
-        single=False,
+        f"special_{name}", f, oracle, *at, uses=[f"scipy.special.{name}"], room="special", closes=False,
+        singular=[1.0], tolerance=tolerance, single=False,
     )  # fmt: skip
 
 
-COUNTS = between(1.5, 4.0)
-solves("bdtrik", lambda k, p: sc.bdtrik(sc.betainc(7.0 - k, k + 1.0, 1.0 - p), 7.0, p), "betainc", COUNTS, POINTS,
-       tolerance=1e-8)  # fmt: skip
-solves("bdtrin", lambda n, p: sc.bdtrin(2.5, sc.betainc(n - 2.5, 3.5, 1.0 - p), p), "betainc", between(4.0, 9.0),
-       POINTS, tolerance=1e-8)  # fmt: skip
-solves("nbdtrik", lambda k, p: sc.nbdtrik(sc.betainc(3.0, k + 1.0, p), 3.0, p), "betainc", COUNTS, POINTS)
-solves("nbdtrin", lambda n, p: sc.nbdtrin(2.0, sc.betainc(n, 3.0, p), p), "betainc", COUNTS, POINTS)
-solves("btdtria", lambda a, x: sc.btdtria(sc.betainc(a, 2.5, x), 2.5, x), "betainc", COUNTS, POINTS)
-solves("btdtrib", lambda b, x: sc.btdtrib(2.5, sc.betainc(2.5, b, x), x), "betainc", COUNTS, POINTS)
-solves("fdtridfd", lambda b, x: sc.fdtridfd(3.0, sc.fdtr(3.0, b, x), x), "fdtr", COUNTS, POINTS)
-solves("stdtridf", lambda v, t: sc.stdtridf(sc.stdtr(v, t), t), "stdtr", COUNTS, COUNTS)
-solves("pdtrik", lambda k, m: sc.pdtrik(sc.gammaincc(k + 1.0, m), m), "gammaincc", COUNTS, COUNTS)
-solves("chdtriv", lambda v, x: sc.chdtriv(sc.chdtr(v, x), x), "chdtr", COUNTS, COUNTS)
-solves("gdtrib", lambda b, x: sc.gdtrib(1.3, sc.gdtr(1.3, b, x), x), "gdtr", COUNTS, COUNTS)
+def _root(f: Function, low: float, high: float) -> Function:
+    """What solves f(y, x) = 0 for y."""
+    return lambda x: solved(lambda y: f(y, x), low, high)
+
+
+solves("btdtria", (None, 1.0, None), lambda y, x: mp.log(y) / mp.log(x), POINTS, POINTS)
+solves("btdtrib", (1.0, None, None), lambda y, x: mp.log(1 - y) / mp.log(1 - x), POINTS, POINTS)
+solves("nbdtrin", (0.0, None, None), lambda y, p: mp.log(y) / mp.log(p), POINTS, POINTS)
+solves(
+    "nbdtrik", (None, 1.0, None), lambda y, p: mp.log(1 - y) / mp.log(1 - p) - 1, between(0.6, 0.9), between(0.1, 0.5)
+)
+solves("bdtrin", (0.0, None, None), lambda y, p: mp.log(y) / mp.log(1 - p), POINTS, POINTS)
+solves(
+    "bdtrik",
+    (0.4, 7.0, None),
+    _root(lambda k, p: _lower(7 - k, k + 1, 1 - p) - mp.mpf(0.4), 1.0, 3.0),
+    between(0.25, 0.45),
+)
+solves(
+    "fdtridfd", (3.0, 0.4, None), _root(lambda b, x: _f(mp.mpf(3), b, x) - mp.mpf(0.4), 2.0, 6.0), between(0.68, 0.71)
+)
+solves("stdtridf", (0.8, None), _root(lambda v, t: _t(v, t) - mp.mpf(0.8), 2.0, 6.0), between(0.91, 1.0))
+solves("pdtrik", (0.4, None), _root(lambda k, m: 1 - _gamma(k + 1, m) - mp.mpf(0.4), 1.0, 3.0), between(1.5, 4.0))
+solves("chdtriv", (0.4, None), _root(lambda v, x: _chi_square(v, x) - mp.mpf(0.4), 2.0, 6.0), between(2.0, 5.0))
+solves(
+    "gdtrib",
+    (1.3, 0.4, None),
+    _root(lambda b, x: _gamma(b, mp.mpf(1.3) * x) - mp.mpf(0.4), 2.0, 4.0),
+    between(1.5, 3.0),
+)
 
 
 # ---- ufuncs of scipy.stats ------------------------------------------------------------------------------------------

@@ -56,7 +56,7 @@ define(sc.airy, _airy)
 
 
 def _integrals_of_airy(g, p, x):
-    """∫ of Ai(t), Bi(t), Ai(-t) and Bi(-t) from 0 to x, of which SciPy's values have 7 digits, and derivatives all."""
+    """∫ of Ai(t), Bi(t), Ai(-t) and Bi(-t) from 0 to x: of SciPy's values 7 digits are right, of these all."""
     (ai, _, bi, _), (ai_left, _, bi_left, _) = sc.airy(x), sc.airy(-x)
     return (g[0] * ai + g[1] * bi + g[2] * ai_left + g[3] * bi_left,)
 
