@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import scipy.special as sc
 from mpmath import mp
 from rules.sampling import Sampler, between, positive
@@ -75,16 +76,16 @@ by_shapes("gdtrix", lambda b: sc.gdtrix(2.0, b, X), lambda b: _gamma_inverse(b) 
 # ---- what solves for a shape -----------------------------------------------------------------------------------------
 
 
-def solves(name: str, of: tuple[Any, ...], oracle: Function, *at: Sampler, tolerance: float = 1e-9) -> None:
-    """A row by the operands that are not given: where there is none for one operand, it is in `of`."""
+def solves(name: str, of: tuple[Any, ...], oracle: Function, *at: Sampler, tolerance: float = 2e-10) -> None:
+    """A row for exp(-y/2) of what is solved for, which may be nearly linear, by the operands that `of` leaves open."""
 
     def f(*xs: Any) -> Any:
         moving = iter(xs)
-        return getattr(sc, name)(*[next(moving) if x is None else x for x in of])
+        return np.exp(-0.5 * getattr(sc, name)(*[next(moving) if x is None else x for x in of]))
 
     elementwise(
-        f"special_{name}", f, oracle, *at, uses=[f"scipy.special.{name}"], room="special", closes=False,
-        singular=[1.0], tolerance=tolerance, single=False,
+        f"special_{name}", f, lambda *xs: mp.exp(-oracle(*xs) / 2), *at, uses=[f"scipy.special.{name}"],
+        room="special", closes=False, singular=[1.0], tolerance=tolerance, single=False,
     )  # fmt: skip
 
 
