@@ -196,8 +196,8 @@ def in_parameters(
         for z, n, sign in ratios:
             ratio: Polynomial = {}
             coefficients = _ratio(value(z), value(n), degree, sign)
-            for c, power in zip(coefficients, _powers(z, moving, degree), strict=True):
-                ratio.update({at: ratio.get(at, 0.0) + weight * c for at, weight in power.items()})
+            for c, terms in zip(coefficients, _powers(z, moving, degree), strict=True):
+                ratio.update({at: ratio.get(at, 0.0) + weight * c for at, weight in terms.items()})
             total = _product(total, ratio, degree)
         first = by_x(*operands, 0)
         return [*first, *(total.get(at, 0.0 * first[0]) for at in list(monomials(len(moving), degree))[1:])]
