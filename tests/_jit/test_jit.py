@@ -867,7 +867,7 @@ REFUSED: dict[str, tuple[Any, Any, str]] = {
     ),
     "array": (lambda x: np.asarray(x), VECTOR, r"cut it off from what jit records.* take hoad\.value\(x\)"),
     "runs without compilation": (lambda x: math.sin(x + random.random()), X, "cut it off from what jit records"),
-    "function": (lambda x: scipy.special.zetac(x), VECTOR, r"zetac has no rule, so jit .*hoad\.value\(x\)"),
+    "function": (lambda x: scipy.special.nctdtr(9.0, 0.5, x), VECTOR, r"nctdtr has no rule, so jit .*hoad\.value\(x\)"),
     "constant": (
         lambda x: np.array_repr(x),
         VECTOR,

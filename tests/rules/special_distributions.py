@@ -190,6 +190,13 @@ inverse("chndtrix", "chndtr", lambda x, solve, f: solve(f(x, 3.0, 1.5), 3.0, 1.5
 inverse("chndtrinc", "chndtr", lambda x, solve, f: solve(6.0, 3.0, f(6.0, 3.0, x)), positive(1.0, 6.0))
 special("ncfdtr", _noncentral_f, positive(0.3, 5.0), positive(0.3, 3.0), of=[3.0, 5.0], closes=False, tolerance=1e-11)
 inverse("ncfdtri", "ncfdtr", lambda x, solve, f: solve(3.0, 5.0, 1.5, f(3.0, 5.0, 1.5, x)), positive(0.3, 3.0))
+inverse(
+    "ncfdtrinc",
+    "ncfdtr",
+    lambda x, solve, f: solve(3.0, 5.0, f(3.0, 5.0, x, 1.2), 1.2),
+    positive(0.5, 3.0),
+    tolerance=1e-4,
+)
 
 
 def _quantile(y: Any) -> Any:

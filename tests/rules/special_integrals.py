@@ -143,3 +143,46 @@ def _less_one(sign: int) -> Function:
 
 several("it2j0y0", [_less_one(-1), lambda x: _from_x(x, -1)], ITS, tolerance=ITS_TOLERANCE)
 several("it2i0k0", [_less_one(1), lambda x: _from_x(x, 1)], ITS, tolerance=ITS_TOLERANCE)
+
+
+def _over(n: int) -> Function:
+    """Σ (±1)ᵏ 2/π x²ᵏ⁺ⁿ / ((2k + n) (2k + 1)!!²), the integral of Struve's function of order 0 times xⁿ⁻²."""
+    return lambda sign, x: (
+        (2 / mp.pi) * _power_series(lambda k: sign**k / ((2 * k + n) * mp.fac2(2 * k + 1) ** 2), n)(x)
+    )
+
+
+special("itstruve0", functools.partial(_over(2), -1), sized(0.05, 4.0), tolerance=4e-14, closes=False)
+special("itmodstruve0", functools.partial(_over(2), 1), sized(0.05, 8.0), tolerance=4e-14, closes=False)
+special(
+    "it2struve0", lambda x: mp.pi / 2 - _over(1)(-1, x), mixed(sized(0.05, 3.0), between(3.0, 5.0)), tolerance=4e-14,
+    closes=False,
+)  # fmt: skip
+
+
+def _integral_of_airy(f: Function, sign: int) -> Function:
+    return lambda x: sign * f(sign * x, derivative=-1)
+
+
+AIRY = [_integral_of_airy(f, sign) for sign in (1, -1) for f in (mp.airyai, mp.airybi)]
+
+
+def _moment(power: Any, v: Any, a: Any) -> Any:
+    """Σ (-1)ᵏ aᵛ⁺²ᵏ / (k! Γ(v + k + 1) (p + v + 2k + 1))."""
+    series = _power_series(
+        lambda k: mp.mpf(-1) ** k * mp.rgamma(v + k + 1) / (mp.factorial(k) * (power + v + 2 * k + 1))
+    )
+    return a**v * series(a)
+
+
+def moment(power: float, v: float) -> None:
+    elementwise(
+        f"special_besselpoly_{v}", lambda a: sc.besselpoly(a, power, v), lambda a: _moment(power, v, a),
+        positive(0.05, 3.0), uses=["scipy.special.besselpoly"], room="special", tolerance=4e-14,
+    )  # fmt: skip
+
+
+moment(1.0, 0.0)
+moment(0.5, 1.5)
+moment(2.0, 3.0)
+several("itairy", AIRY, sized(1e-4, 1e-2), tolerance=1e-13)  # where SciPy's values have their digits

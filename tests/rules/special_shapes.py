@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import scipy.special as sc
 from mpmath import mp
 from rules.sampling import Sampler, between, positive
@@ -70,6 +71,54 @@ by_shapes("gdtr", lambda b, x: sc.gdtr(0.5, b, x), lambda b, x: _gamma(b, x / 2)
 by_shapes("gdtrc", lambda b, x: sc.gdtrc(0.5, b, x), lambda b, x: 1 - _gamma(b, x / 2), SHAPES, SHAPES)
 by_shapes("gdtria", lambda b: sc.gdtria(X, b, 2.0), lambda b: _gamma_inverse(b) / 2, INNER, single=False)
 by_shapes("gdtrix", lambda b: sc.gdtrix(2.0, b, X), lambda b: _gamma_inverse(b) / 2, INNER, single=False)
+
+
+# ---- what solves for a shape -----------------------------------------------------------------------------------------
+
+
+def solves(name: str, of: tuple[Any, ...], oracle: Function, *at: Sampler, tolerance: float = 2e-10) -> None:
+    """A row for exp(-y/2) of what is solved for, which may be nearly linear, by the operands that `of` leaves open."""
+
+    def f(*xs: Any) -> Any:
+        moving = iter(xs)
+        return np.exp(-0.5 * getattr(sc, name)(*[next(moving) if x is None else x for x in of]))
+
+    elementwise(
+        f"special_{name}", f, lambda *xs: mp.exp(-oracle(*xs) / 2), *at, uses=[f"scipy.special.{name}"],
+        room="special", closes=False, singular=[1.0], tolerance=tolerance, single=False,
+    )  # fmt: skip
+
+
+def _root(f: Function, low: float, high: float) -> Function:
+    """What solves f(y, x) = 0 for y."""
+    return lambda x: solved(lambda y: f(y, x), low, high)
+
+
+solves("btdtria", (None, 1.0, None), lambda y, x: mp.log(y) / mp.log(x), POINTS, POINTS)
+solves("btdtrib", (1.0, None, None), lambda y, x: mp.log(1 - y) / mp.log(1 - x), POINTS, POINTS)
+solves("nbdtrin", (0.0, None, None), lambda y, p: mp.log(y) / mp.log(p), POINTS, POINTS)
+solves(
+    "nbdtrik", (None, 1.0, None), lambda y, p: mp.log(1 - y) / mp.log(1 - p) - 1, between(0.6, 0.9), between(0.1, 0.5)
+)
+solves("bdtrin", (0.0, None, None), lambda y, p: mp.log(y) / mp.log(1 - p), POINTS, POINTS)
+solves(
+    "bdtrik",
+    (0.4, 7.0, None),
+    _root(lambda k, p: _lower(7 - k, k + 1, 1 - p) - mp.mpf(0.4), 1.0, 3.0),
+    between(0.25, 0.45),
+)
+solves(
+    "fdtridfd", (3.0, 0.4, None), _root(lambda b, x: _f(mp.mpf(3), b, x) - mp.mpf(0.4), 2.0, 6.0), between(0.68, 0.71)
+)
+solves("stdtridf", (0.8, None), _root(lambda v, t: _t(v, t) - mp.mpf(0.8), 2.0, 6.0), between(0.91, 1.0))
+solves("pdtrik", (0.4, None), _root(lambda k, m: 1 - _gamma(k + 1, m) - mp.mpf(0.4), 1.0, 3.0), between(1.5, 4.0))
+solves("chdtriv", (0.4, None), _root(lambda v, x: _chi_square(v, x) - mp.mpf(0.4), 2.0, 6.0), between(2.0, 5.0))
+solves(
+    "gdtrib",
+    (1.3, 0.4, None),
+    _root(lambda b, x: _gamma(b, mp.mpf(1.3) * x) - mp.mpf(0.4), 2.0, 4.0),
+    between(1.5, 3.0),
+)
 
 
 # ---- ufuncs of scipy.stats ------------------------------------------------------------------------------------------

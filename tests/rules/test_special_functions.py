@@ -21,7 +21,8 @@ import scipy.special as sc
 from mpmath import mp
 from reference import taylor
 from rules.cases import second_kind
-from rules.modes import words
+from rules.modes import pointwise, words
+from rules.special_cases import _ferrers
 
 import hoad
 from hoad._core.graph.primitive import Primitive, primitive_named
@@ -117,6 +118,27 @@ POINTS: list[tuple[str, Callable[[Any], Any], float, list[float]]] = [
     ("k0", sc.k0, 0.0, [-INF]),
     ("k0e", sc.k0e, 1e100, [-0.5e-150 * math.sqrt(math.pi / 2), 0.75e-250 * math.sqrt(math.pi / 2)]),
     ("y0", sc.y0, 0.0, [INF]),
+    *[("struve 0", lambda x: sc.struve(0, x), x, [2 / math.pi, 0.0, -4 / (3 * math.pi), 0.0]) for x in (0.0, -0.0)],
+    ("struve 1", lambda x: sc.struve(1, x), 0.0, [0.0, 4 / (3 * math.pi), 0.0, -16 / (15 * math.pi)]),
+    ("struve -1", lambda x: sc.struve(-1, x), 0.0, [0.0, -4 / (3 * math.pi), 0.0]),
+    ("struve 0.5", lambda x: sc.struve(0.5, x), 0.0, [0.0, INF]),
+    ("modstruve 0", lambda x: sc.modstruve(0, x), 1e-300, [2 / math.pi, 4e-300 / (3 * math.pi), 4 / (3 * math.pi)]),
+    ("itstruve0", sc.itstruve0, 0.0, [0.0, 2 / math.pi, 0.0, -4 / (3 * math.pi)]),
+    ("itmodstruve0", sc.itmodstruve0, 0.0, [0.0, 2 / math.pi, 0.0, 4 / (3 * math.pi)]),
+    ("it2struve0", sc.it2struve0, 0.0, [-2 / math.pi, 0.0, 4 / (9 * math.pi), 0.0]),
+    ("it2struve0", sc.it2struve0, 1e-200, [-2 / math.pi, 4e-200 / (9 * math.pi), 4 / (9 * math.pi)]),
+    ("lpmv 0 3", lambda x: sc.lpmv(0, 3, x), 1.0, [6.0, 15.0, 15.0]),
+    ("lpmv 0 3", lambda x: sc.lpmv(0, 3, x), -1.0, [6.0, -15.0, 15.0]),
+    ("lpmv 2 5", lambda x: sc.lpmv(2, 5, x), 1.0, [-210.0, -1890.0, -8190.0]),
+    ("lpmv 1 2", lambda x: sc.lpmv(1, 2, x), 1.0, [INF]),
+    ("lpmv 0 2.5", lambda x: sc.lpmv(0, 2.5, x), 1.0, [4.375, 7.3828125, 3.3837890625]),
+    ("lpmv 3 2", lambda x: sc.lpmv(3, 2, x), 0.25, [0.0, 0.0, 0.0]),
+    ("lpmv 0.5 2", lambda x: sc.lpmv(0.5, 2, x), 0.25, [NAN]),
+    ("lpmv 1 2", lambda x: sc.lpmv(2, 2, x), 1.5, [NAN]),
+    ("besselpoly 1 0", lambda a: sc.besselpoly(a, 1.0, 0.0), 0.0, [0.0, -1 / 2, 0.0, 1.0]),
+    ("zetac", sc.zetac, 0.0, [-0.5 * math.log(2 * math.pi)]),
+    ("zetac", sc.zetac, -2.0, [-float(mp.zeta(3)) / (4 * math.pi**2)]),
+    ("zetac", sc.zetac, 1.0, [-INF]),
     ("cosm1", sc.cosm1, 1e-200, [-1e-200, -1.0, 1e-200]),
     *[(name, getattr(sc, name), NAN, [NAN, NAN]) for name in ("erf", "erfcx", "dawsn", "gammaln", "psi", "j0", "k0e")],
 ]
@@ -163,15 +185,51 @@ def test_differences_of_digamma_do_not_cancel() -> None:
             assert hoad.grad(sc.betaln)(a, b) == pytest.approx(-want, rel=4e-15)
 
 
+AIRY = [lambda x, f=f, s=s: f(s * x) for s in (1, -1) for f in (mp.airyai, mp.airybi)]
+
+
+@pytest.mark.parametrize("k", range(4))
+@pytest.mark.parametrize("x", [-6.0, 0.0, 1e-9, 2.5])
+def test_integrals_of_airy_functions(k: int, x: float) -> None:
+    """The derivatives have all digits, though SciPy's values have 7."""
+    with mp.workdps(60):
+        want = [float(c) * math.factorial(n) for n, c in enumerate(mp.taylor(AIRY[k], x, 4))]
+    for order in range(1, 5):
+        scale = abs(want[order - 1]) + abs(x * want[order])
+        for word in words(order):
+            found = pointwise(lambda x: sc.itairy(x)[k], word, [0] * order)(x)
+            assert found == pytest.approx(want[order - 1], rel=1e-14, abs=4e-15 * scale), word
+        assert hoad.derivative(lambda x: sc.itairy(x)[k], order)(x) == pytest.approx(
+            want[order - 1], rel=1e-14, abs=4e-15 * scale
+        )
+
+
+@pytest.mark.parametrize(("m", "v"), [(0, 2.5), (2, 30.0), (-1, 6.0), (4, 60.5)])
+def test_associated_legendre_functions_near_the_ends(m: int, v: float) -> None:
+    """No digit is lost next to 1 and -1, nor of orders where SciPy's Gegenbauer polynomials have none."""
+    for x in (-0.3, 1.0 - 2.0**-30, -1.0 + 2.0**-30):
+        with mp.workdps(60):
+            h = mp.mpf(x)
+            want = [
+                c * mp.factorial(k) for k, c in enumerate(mp.taylor(functools.partial(_ferrers, m, mp.mpf(v)), h, 5))
+            ]
+            far = 1 - abs(h)
+        for order in range(1, 5):
+            scale = float(abs(want[order]) + far * abs(want[order + 1]))
+            for word in words(order):
+                found = pointwise(lambda x: sc.lpmv(m, v, x), word, [0] * order)(x)
+                assert abs(found - float(want[order])) <= 1e-14 * scale, (x, word)
+
+
 # ---- what is refused ------------------------------------------------------------------------------------------------
 
-ORDERS = {"yn": 1, "kn": 1, "wright_bessel": 2}
+ORDERS = {"yn": 1, "kn": 1, "wright_bessel": 2, "lpmv": 1}
 
 
 @pytest.mark.parametrize(("name", "count"), ORDERS.items())
 def test_derivatives_by_an_order_are_refused(name: str, count: int) -> None:
     function = getattr(sc, name)
-    orders = [2.0, 3.0, 4.0][:count]
+    orders = [2.0, 3.0, 4.0][: function.nin - 1]
     for k in range(count):
 
         def f(v: Any, k: int = k) -> Any:

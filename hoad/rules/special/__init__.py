@@ -23,6 +23,7 @@ from hoad.rules.special import (
     integrals,
     of_stats,
     orthogonal,
+    struve,
 )
 
 __all__ = [
@@ -40,4 +41,5 @@ __all__ = [
     "integrals",
     "of_stats",
     "orthogonal",
+    "struve",
 ]

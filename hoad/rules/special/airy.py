@@ -53,6 +53,15 @@ def _scaled_airy(g, p, x):
 
 
 define(sc.airy, _airy)
+
+
+def _integrals_of_airy(g, p, x):
+    """∫ of Ai(t), Bi(t), Ai(-t) and Bi(-t) from 0 to x: of SciPy's values 7 digits are right, of these all."""
+    (ai, _, bi, _), (ai_left, _, bi_left, _) = sc.airy(x), sc.airy(-x)
+    return (g[0] * ai + g[1] * bi + g[2] * ai_left + g[3] * bi_left,)
+
+
+define(sc.itairy, _integrals_of_airy)
 define(sc.airye, _scaled_airy)
 
 # ---- Kelvin functions: ber x + i bei x = J₀(qx), q = exp(3πi/4), and ker x + i kei x = K₀(x exp(iπ/4)) ---------------

@@ -37,7 +37,7 @@ LEAST = 2.0  # the least order that the path is that of: for smaller ones it tur
 BLOCK = 64
 
 
-def _table(w: Any, weight: Any, base: Any, orders: tuple[int, int]) -> Table:
+def table_of(w: Any, weight: Any, base: Any, orders: tuple[int, int]) -> Table:
     """Sums of (-w)ʲ/j! baseᵏ/k! weight over the last axis."""
     found = {}
     for j in range(orders[0] + 1):
@@ -63,8 +63,8 @@ def _k(v: Array, x: Array, orders: tuple[int, int], shift: float = 0.0) -> Table
     weight = 0.5 * step * np.exp(x * base + v * t)
     weight[:, 0] *= 0.5
     smaller = -2.0 * v * t
-    even = _table(-t, weight * (1.0 + np.exp(smaller)), base, orders)
-    odd = _table(-t, weight * -np.expm1(smaller), base, orders)
+    even = table_of(-t, weight * (1.0 + np.exp(smaller)), base, orders)
+    odd = table_of(-t, weight * -np.expm1(smaller), base, orders)
     return {(j, k): (odd if j % 2 else even)[j, k] for j, k in even}
 
 
@@ -98,7 +98,7 @@ def _h(v: Array, x: Array, orders: tuple[int, int]) -> Table:
     size_of = np.exp(x * (sinh * cosine) - v * u)
     phase = x * (cosh * sine) - v * angle
     weight = step / (1j * math.pi) * size_of * np.exp(1j * phase) * (1.0 + 1j * sine / turn)
-    return _table(u + 1j * angle, weight, sinh * cosine + 1j * (cosh * sine), orders)
+    return table_of(u + 1j * angle, weight, sinh * cosine + 1j * (cosh * sine), orders)
 
 
 # ---- functions of the first kind -------------------------------------------------------------------------------------
@@ -135,7 +135,7 @@ def _i(v: Array, x: Array, orders: tuple[int, int], shift: float = 0.0) -> Table
     real = 2.0 * (np.sinh(0.5 * u) ** 2 * np.cos(t) - np.sin(0.5 * t) ** 2)
     base = real + 1.0 + shift + 1j * np.sinh(u) * np.sin(t)
     along = np.exp(x * (real + 1.0 + shift) - v * u) * np.exp(1j * (m - v) * t) * (slope + 1j)
-    return {at: c.imag for at, c in _table(u + 1j * t, weight * along, base, orders).items()}
+    return {at: c.imag for at, c in table_of(u + 1j * t, weight * along, base, orders).items()}
 
 
 def _j(v: Array, x: Array, orders: tuple[int, int]) -> Table:
@@ -146,13 +146,13 @@ def _j(v: Array, x: Array, orders: tuple[int, int]) -> Table:
     slope = m / x * _rise(t) / np.sinh(u)
     base = np.sinh(u) * np.cos(t) + 1j * np.cosh(u) * np.sin(t)
     along = np.exp(x * base.real - v * u) * np.exp(1j * (m - v) * t) * (slope + 1j)
-    return {at: c.imag for at, c in _table(u + 1j * t, weight * along, base, orders).items()}
+    return {at: c.imag for at, c in table_of(u + 1j * t, weight * along, base, orders).items()}
 
 
 # ---- all orders and arguments ----------------------------------------------------------------------------------------
 
 
-def _turned(v: Array, orders: tuple[int, int], function: Callable[[Any], Any]) -> list[Array]:
+def turned(v: Array, orders: tuple[int, int], function: Callable[[Any], Any]) -> list[Array]:
     """The Taylor coefficients by v of cos πv or sin πv, whole and half v without an error."""
     quarter = np.array([0.0, 1.0, 0.0, -1.0])
     near = np.rint(2.0 * v)
@@ -161,7 +161,7 @@ def _turned(v: Array, orders: tuple[int, int], function: Callable[[Any], Any]) -
     return [math.pi**j / math.factorial(j) * sines[j % 4] for j in range(orders[0] + 1)]
 
 
-def _times(coefficients: list[Array], table: Table) -> Table:
+def times_by_order(coefficients: list[Array], table: Table) -> Table:
     """The product of a function of v with what the table is of."""
     return {
         (j, k): sum(coefficients[i] * table[j - i, k] for i in range(j + 1))  # type: ignore[misc]
@@ -169,8 +169,15 @@ def _times(coefficients: list[Array], table: Table) -> Table:
     }
 
 
-def _sum(first: Table, second: Table) -> Table:
+def sum_of_tables(first: Table, second: Table) -> Table:
     return {at: first[at] + second[at] for at in first}
+
+
+def product_of_tables(first: Table, second: Table) -> Table:
+    return {
+        (j, k): sum(first[a, b] * second[j - a, k - b] for a in range(j + 1) for b in range(k + 1))  # type: ignore[misc]
+        for j, k in first
+    }
 
 
 def _first_and_second(v: Array, x: Array, orders: tuple[int, int]) -> tuple[Table, Table]:
@@ -184,24 +191,24 @@ def _first_and_second(v: Array, x: Array, orders: tuple[int, int]) -> tuple[Tabl
 
 def _jv(v: Array, x: Array, orders: tuple[int, int]) -> Table:
     first, second = _first_and_second(abs(v), x, orders)
-    cosine, sine = (_turned(abs(v[:, 0]), orders, f) for f in (np.cos, np.sin))
-    reflected = _sum(_times(cosine, first), _times([-c for c in sine], second))
+    cosine, sine = (turned(abs(v[:, 0]), orders, f) for f in (np.cos, np.sin))
+    reflected = sum_of_tables(times_by_order(cosine, first), times_by_order([-c for c in sine], second))
     return _of_sign(v, first, reflected)
 
 
 def _yv(v: Array, x: Array, orders: tuple[int, int]) -> Table:
     first, second = _first_and_second(abs(v), x, orders)
-    cosine, sine = (_turned(abs(v[:, 0]), orders, f) for f in (np.cos, np.sin))
-    return _of_sign(v, second, _sum(_times(sine, first), _times(cosine, second)))
+    cosine, sine = (turned(abs(v[:, 0]), orders, f) for f in (np.cos, np.sin))
+    return _of_sign(v, second, sum_of_tables(times_by_order(sine, first), times_by_order(cosine, second)))
 
 
 def _iv(v: Array, x: Array, orders: tuple[int, int], shift: float = 0.0) -> Table:
     first = _i(abs(v), x, orders, shift)
     if not np.any(v < 0.0):
         return first
-    sine = _turned(abs(v[:, 0]), orders, np.sin)
-    second = _times([2.0 / math.pi * c for c in sine], _k(abs(v), x, orders, shift))
-    return _of_sign(v, first, _sum(first, second))
+    sine = turned(abs(v[:, 0]), orders, np.sin)
+    second = times_by_order([2.0 / math.pi * c for c in sine], _k(abs(v), x, orders, shift))
+    return _of_sign(v, first, sum_of_tables(first, second))
 
 
 def _kv(v: Array, x: Array, orders: tuple[int, int], shift: float = 0.0) -> Table:
@@ -224,6 +231,9 @@ TABLES: dict[str, Callable[[Array, Array, tuple[int, int]], Table]] = {
     "kve": functools.partial(_kv, shift=1.0),
 }
 
+# Of functions that have values at x = 0 and to the left of it
+WITH_LEFT_SIDE: dict[str, Callable[[Array, Array, tuple[int, int]], Table]] = {}
+
 
 def coefficients(name: str, v: Any, x: Any, orders: tuple[int, int]) -> Table:
     """The Taylor coefficients of a function in v and x, to these orders in each.
@@ -232,6 +242,8 @@ def coefficients(name: str, v: Any, x: Any, orders: tuple[int, int]) -> Table:
     beyond MOST.
     """
     v, x = np.broadcast_arrays(np.asarray(v, np.float64), np.asarray(x, np.float64))
+    if name in WITH_LEFT_SIDE:
+        return WITH_LEFT_SIDE[name](v, x, orders)
     inside = np.logical_and(np.greater(x, 0.0), np.isfinite(x + v))
     if name in ("jv", "yv"):
         inside = np.logical_and(inside, np.less_equal(abs(v), MOST))

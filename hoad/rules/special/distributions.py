@@ -1,7 +1,7 @@
 """Distributions of probability: a density each, and for their inverses its reciprocal.
 
-Derivatives with respect to shapes are those of the incomplete beta and gamma functions. What solves an equation for a
-shape has no rule, and counts have none with respect to them: the rules say so.
+Derivatives with respect to shapes are those of the incomplete beta and gamma functions. With respect to counts there
+are none, but of what solves an equation for one, as if it were a real number, as SciPy does.
 
 References
 ----------
@@ -16,7 +16,7 @@ import math
 
 import numpy as np
 
-from hoad.rules.special.beta import beta_density, beta_slopes_of
+from hoad.rules.special.beta import beta_density, beta_slopes, beta_slopes_of
 from hoad.rules.special.define import define, sc, scaled, solved, unknown
 from hoad.rules.special.elementary import power_slope
 from hoad.rules.special.error_functions import ROOT_2, ROOT_2PI
@@ -124,6 +124,53 @@ def _gdtrix(g, p, a, b, y):
 define(sc.gdtria, _gdtria)
 define(sc.gdtrix, _gdtrix)
 
+# ---- what solves for a shape, or for a count as for a real number ---------------------------------------------------
+
+
+def _binomial_slopes(k, n, x):
+    """Those of I₁₋ₓ(n - k, k + 1)."""
+    first, second = beta_slopes_of(n - k, k + 1.0, 1.0 - x, x)
+    return second - first, first, -beta_density(k + 1.0, n - k, x)
+
+
+def _negative_binomial_slopes(k, n, x):
+    """Those of Iₓ(n, k + 1)."""
+    by_n, by_k, by_x = beta_slopes(n, k + 1.0, x)
+    return by_k, by_n, by_x
+
+
+def _rate_slopes(a, b, x):
+    """Those of P(b, ax)."""
+    by_b, density = gamma_slopes(b, a * x)
+    return x * density, by_b, a * density
+
+
+def inverse(name, slopes, operands, given):
+    """The rule of what solves F(*operands) = y for the operand that is not given."""
+    operands, given = operands.split(), given.split()
+    place = next(k for k, operand in enumerate(operands) if operand not in given)
+
+    def rule(g, p, *known):
+        at = dict(zip(given, known, strict=True))
+        found = slopes(*[at.get(operand, p) for operand in operands])
+        g = g / found[place]
+        return tuple(g if operand == "y" else -(g * found[operands.index(operand)]) for operand in given)
+
+    define(getattr(sc, name), rule)
+
+
+inverse("bdtrik", _binomial_slopes, "k n x", "y n x")
+inverse("bdtrin", _binomial_slopes, "k n x", "k y x")
+inverse("nbdtrik", _negative_binomial_slopes, "k n x", "y n x")
+inverse("nbdtrin", _negative_binomial_slopes, "k n x", "k y x")
+inverse("pdtrik", lambda k, m: tuple(-slope for slope in gamma_slopes(k + 1.0, m)), "k m", "y m")
+inverse("btdtria", beta_slopes, "a b x", "y b x")
+inverse("btdtrib", beta_slopes, "a b x", "a y x")
+inverse("chdtriv", _chi_square_slopes, "v x", "y x")
+inverse("fdtridfd", _f_slopes, "dfn dfd x", "dfn y x")
+inverse("stdtridf", _t_slopes, "df t", "y t")
+inverse("gdtrib", _rate_slopes, "a b x", "a y x")
+
 # ---- those that are not central, in their argument and in their noncentrality ----------------------------------------
 
 
@@ -174,11 +221,18 @@ def _ncfdtri(g, p, dfn, dfd, nc, y):
     return error, error, -(g * (_noncentral_f_by_nc(dfn, dfd, nc, p) / density)), g / density
 
 
+def _ncfdtrinc(g, p, dfn, dfd, y, f):
+    """SciPy's values have 5 digits; these are the derivatives at them."""
+    error, by_nc = unknown("ncfdtrinc", "dfn, dfd", "p and f"), _noncentral_f_by_nc(dfn, dfd, p, f)
+    return error, error, g / by_nc, -(g * (_noncentral_f(dfn, dfd, p, f) / by_nc))
+
+
 define(sc.chndtr, _chndtr)
 define(sc.chndtrix, _chndtrix)
 define(sc.chndtrinc, _chndtrinc)
 define(sc.ncfdtr, _ncfdtr)
 define(sc.ncfdtri, _ncfdtri)
+define(sc.ncfdtrinc, _ncfdtrinc)
 
 # ---- the normal distribution, Kolmogorov's and Tukey's ---------------------------------------------------------------
 

@@ -20,7 +20,8 @@ from hoad._numpy.complex import is_complex
 from hoad.rules.registry import primitive
 from hoad.rules.special.define import define, sc, scaled, solved
 
-HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
+LOG_2PI = math.log(2.0 * math.pi)
+HALF_LOG_2PI = 0.5 * LOG_2PI
 LOG_PI = math.log(math.pi)
 
 # The Stirling series is summed at x + SHIFT, to TERMS terms.
@@ -146,24 +147,29 @@ def _lattice(s: int, turn: Any) -> Any:
 
 
 def zeta_by_order(s: Any, q: Any, order: int) -> Any:
-    """The derivative of order 0, 1 or 2 by s > 1, for q > 0: of each term of the same sum."""
+    """The derivative of order 0, 1 or 2 by s > 1, for q > 0."""
+    return np.where(np.logical_and(np.greater(s, 1.0), np.greater(q, 0.0)), _zeta_sum(s, q, order), math.nan)
+
+
+def _zeta_sum(s: Any, q: Any, order: int) -> Any:
+    """Of each term of the same sum, which is the continuation of ζ to s < 1, too."""
     y = q + SHIFT
     log = np.log(y)
-    rising, rates, squares = s, 1.0 / s, 1.0 / (s * s)  # (s)ₘ, Σ 1 / (s + j) and Σ 1 / (s + j)²
+    rising, slope, curved = s, 1.0, 0.0  # (s)ₘ and its derivatives
     below = 1.0 / (s - 1.0)
     g = [0.5 + y * below, -(y * below * below), 2.0 * y * below**3]
     power = 1.0 / y
     for k in range(1, TERMS + 1):
-        term = _even(k) / math.factorial(2 * k) * power * rising
-        g = [g[0] + term, g[1] + term * rates, g[2] + term * (rates * rates - squares)]
+        weight = _even(k) / math.factorial(2 * k) * power
+        g = [g[0] + weight * rising, g[1] + weight * slope, g[2] + weight * curved]
         for j in (2 * k - 1, 2 * k):
-            rising, rates, squares = rising * (s + j), rates + 1.0 / (s + j), squares + 1.0 / (s + j) ** 2
+            rising, slope, curved = rising * (s + j), slope * (s + j) + rising, curved * (s + j) + 2.0 * slope
         power = power / (y * y)
     tail = [g[0], g[1] - log * g[0], g[2] - 2.0 * log * g[1] + log * log * g[0]][order]
     total = tail * y**-s
     for k in range(SHIFT):
         total = total + (-np.log(q + k)) ** order * (q + k) ** -s
-    return np.where(np.logical_and(np.greater(s, 1.0), np.greater(q, 0.0)), total, math.nan)
+    return total
 
 
 def psi_difference(x: Any, y: Any) -> Any:
@@ -198,8 +204,8 @@ def _rgamma(g, p, x):
     return (g * np.where(left, mirrored, -(sc.rgamma(above) * sc.psi(above))),)
 
 
-def _psi_difference(x, y):
-    """ψ(x + y) - ψ(x), which would cancel where y is less than x."""
+def log_slope(x, y):
+    """ψ(x + y) - ψ(x), the slope of log Γ(x + y) - log Γ(x), which would cancel where y is less than x."""
     near = np.logical_and(np.less(np.absolute(y), x), np.greater(x + y, 0.0))
     close = psi_difference(np.where(near, x, 1.0), np.where(near, y, 0.5))
     return np.where(near, close, sc.psi(x + y) - sc.psi(x))
@@ -214,19 +220,19 @@ define(
     lambda g, p, x: (g * (zeta_expansion(2.0, x) if is_complex(x) else sc.zeta(2.0, x)),),
     expansion=psi_expansion,
 )
-define(sc.beta, lambda g, p, x, y: (-(g * (p * _psi_difference(x, y))), -(g * (p * _psi_difference(y, x)))))
-define(sc.betaln, lambda g, p, x, y: (-(g * _psi_difference(x, y)), -(g * _psi_difference(y, x))))
+define(sc.beta, lambda g, p, x, y: (-(g * (p * log_slope(x, y))), -(g * (p * log_slope(y, x)))))
+define(sc.betaln, lambda g, p, x, y: (-(g * log_slope(x, y)), -(g * log_slope(y, x))))
 
 
 def _poch(g, p, a, m):
     """Γ(a + m) / Γ(a)."""
-    return g * (p * _psi_difference(a, m)), g * (p * sc.psi(a + m))
+    return g * (p * log_slope(a, m)), g * (p * sc.psi(a + m))
 
 
 def _binom(g, p, n, k):
     """Γ(n + 1) / (Γ(k + 1) Γ(n - k + 1))."""
     others = n - k + 1.0
-    return g * (p * _psi_difference(others, k)), g * (p * _psi_difference(k + 1.0, n - 2.0 * k))
+    return g * (p * log_slope(others, k)), g * (p * log_slope(k + 1.0, n - 2.0 * k))
 
 
 # Of integers the derivative is that of the function of real numbers; where Γ is infinite it is nan
@@ -252,6 +258,32 @@ define(
     name="scipy.special.zeta",
     expansion=zeta_expansion,
 )
+
+
+# ζ(x) - 1 is the sum from 2 on; on the left, where terms are large, ζ(x) = 2 (2π)ˣ⁻¹ sin(πx/2) Γ(1 - x) ζ(1 - x)
+def _of_zetac(x):
+    """Whether x is there; then 1 - x, πx/2 less whole turns and the sum for it; and x for the sum as it stands."""
+    left = np.less(x, -0.25)
+    y = np.where(left, 1.0 - x, 2.0)
+    turn = 0.5 * np.pi * np.where(left, x - 4.0 * np.rint(0.25 * x), 0.0)
+    return left, y, turn, 1.0 + _zeta_sum(y, 2.0, 0), np.where(left, 2.0, x)
+
+
+def _zetac(g, p, x):
+    left, y, turn, zeta, right = _of_zetac(x)
+    slope = np.sin(turn) * ((LOG_2PI - sc.psi(y)) * zeta - _zeta_sum(y, 2.0, 1)) + 0.5 * np.pi * np.cos(turn) * zeta
+    mirrored = 2.0 * np.exp(sc.gammaln(y) - LOG_2PI * y) * slope
+    return (g * np.where(left, mirrored, _zeta_sum(right, 2.0, 1)),)
+
+
+def zetac_expansion(x: Any) -> Any:
+    """The same sum, and the same reflection."""
+    left, y, turn, zeta, right = _of_zetac(x)
+    mirrored = 2.0 * np.exp(sc.gammaln(y) - LOG_2PI * y) * np.sin(turn) * zeta
+    return np.where(left, mirrored - 1.0, _zeta_sum(right, 2.0, 0))
+
+
+define(sc.zetac, _zetac, expansion=zetac_expansion)
 
 
 # Incomplete gamma functions

@@ -23,7 +23,7 @@ from hoad.rules.special.gamma import polynomial
 NEAR = 1.0  # from here on quotients by x are taken as they stand
 
 
-def _by_series(quotient: Callable[[Any], Any], coefficients: list[float], near: float = NEAR) -> Callable[[Any], Any]:
+def by_series(quotient: Callable[[Any], Any], coefficients: list[float], near: float = NEAR) -> Callable[[Any], Any]:
     """A quotient by x, which near x = 0 is a polynomial in x² (times x if it is odd)."""
 
     def function(x: Any) -> Any:
@@ -36,8 +36,8 @@ def _by_series(quotient: Callable[[Any], Any], coefficients: list[float], near: 
 
 # ---- exponential, sine and hyperbolic integrals ----------------------------------------------------------------------
 
-_sin_over = _by_series(lambda x: np.sin(x) / x, [(-1.0) ** k / math.factorial(2 * k + 1) for k in range(20)], 4.0)
-_sinh_over = _by_series(lambda x: np.sinh(x) / x, [1.0 / math.factorial(2 * k + 1) for k in range(36)], 10.0)
+_sin_over = by_series(lambda x: np.sin(x) / x, [(-1.0) ** k / math.factorial(2 * k + 1) for k in range(20)], 4.0)
+_sinh_over = by_series(lambda x: np.sinh(x) / x, [1.0 / math.factorial(2 * k + 1) for k in range(36)], 10.0)
 
 
 def _expn_slope(n, x):
@@ -112,11 +112,46 @@ def _bessel_terms(sign: float) -> list[float]:
     return [0.25 * (0.25 * sign) ** k / math.factorial(k + 1) ** 2 for k in range(12)]
 
 
-_one_less_j0 = _by_series(lambda x: (1.0 - sc.j0(x)) / x / x, _bessel_terms(-1.0))
-_i0_less_one = _by_series(lambda x: (sc.i0(x) - 1.0) / x / x, _bessel_terms(1.0))
+_one_less_j0 = by_series(lambda x: (1.0 - sc.j0(x)) / x / x, _bessel_terms(-1.0))
+_i0_less_one = by_series(lambda x: (sc.i0(x) - 1.0) / x / x, _bessel_terms(1.0))
 
 
 define(sc.itj0y0, lambda g, p, x: (g[0] * sc.j0(x) + g[1] * sc.y0(x),))
 define(sc.iti0k0, lambda g, p, x: (g[0] * sc.i0(x) + g[1] * sc.k0(x),))
 define(sc.it2j0y0, lambda g, p, x: (g[0] * (x * _one_less_j0(x)) - g[1] * (sc.y0(x) / x),))
 define(sc.it2i0k0, lambda g, p, x: (g[0] * (x * _i0_less_one(x)) - g[1] * (sc.k0(x) / x),))
+
+
+@primitive(elementwise=True)
+def bessel_moment(power, v, a):
+    """∫ tᵖ Jᵥ(2at) dt from 0 to 1."""
+    return sc.besselpoly(a, power, v)
+
+
+def _moment_slope(power, v, a):
+    return bessel_moment(power + 1.0, v - 1.0, a) - bessel_moment(power + 1.0, v + 1.0, a)
+
+
+def bessel_moment_series(power: Any, v: Any, a: Any, degree: int) -> Coefficients:
+    """φ⁽ᵏ⁾ = Σ (-1)ʲ (k over j) ∫ tᵖ⁺ᵏ Jᵥ₋ₖ₊₂ⱼ(2at) dt, as large as a derivative of J."""
+    return [
+        sum((-1.0) ** j * math.comb(k, j) * sc.besselpoly(a, power + k, v - k + 2.0 * j) for j in range(k + 1))
+        / math.factorial(k)
+        for k in range(degree + 1)
+    ]
+
+
+def _unknown_moment():
+    return unknown("besselpoly", "lmb, nu", "a")
+
+
+define(
+    bessel_moment,
+    lambda g, p, power, v, a: (*2 * (_unknown_moment(),), g * _moment_slope(power, v, a)),
+    kernel=bessel_moment_series,
+)
+define(
+    sc.besselpoly,
+    lambda g, p, a, power, v: (g * _moment_slope(power, v, a), *2 * (_unknown_moment(),)),
+    expansion=lambda a, power, v: bessel_moment(power, v, a),
+)
