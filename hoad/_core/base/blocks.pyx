@@ -9,6 +9,23 @@ the size again when they give a block back.
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy, memset
 
+cdef extern from *:
+    """
+    #if defined(__linux__)
+    #include <sys/mman.h>
+    #endif
+    /* Let the system hand out memory in pages of 2 MB, as NumPy lets it for large arrays. */
+    static void* in_large_pages(void* start, size_t nbytes) {
+    #if defined(__linux__) && defined(MADV_HUGEPAGE)
+        size_t skipped = 4096 - (size_t)start % 4096;
+        if (start != NULL)
+            madvise((char*)start + skipped, nbytes - skipped, MADV_HUGEPAGE);
+    #endif
+        return start;
+    }
+    """
+    void* in_large_pages(void* start, size_t nbytes) noexcept
+
 cdef enum:
     LARGE = 1 << 16
     MOST_BLOCKS = 24
@@ -66,7 +83,9 @@ cdef void* take(size_t nbytes) noexcept:
     cdef int best = -1
     if is_refused():
         return NULL
-    if nbytes < LARGE or nbytes > HUGE:
+    if nbytes > HUGE:
+        return headed(in_large_pages(malloc(HEADER + nbytes), HEADER + nbytes), nbytes)
+    if nbytes < LARGE:
         return headed(malloc(HEADER + nbytes), nbytes)
     nbytes = rounded(nbytes)
     for i in range(n_kept):
