@@ -311,7 +311,7 @@ def copy_dependent(Graph graph, int start, int end, dict place):
         else:
             continue
         to = copy_node(graph, graph, i, place)
-        if graph.nodes[i].flags & F_OBJ:
+        if graph.nodes[i].flags & F_OBJ and graph.nodes[i].flags & F_VALUED:
             graph.set_object(to, <object>graph.slots[i].o)
         elif graph.nodes[i].flags & F_VALUED:
             graph.slots[to] = graph.slots[i]

@@ -46,7 +46,6 @@ cdef int run_passes(Lowered program, bint once) except -1:
 
 cdef int share_buffers(Lowered program) except -1:
     """Let buffers that are not in use at the same step share memory, which then stays in the cache."""
-    cdef int64_t* offsets = <int64_t*>required(take(program.n_owned * sizeof(int64_t)))
     cdef int64_t total = 0
     cdef int64_t size
     cdef int32_t i, k
@@ -78,9 +77,10 @@ cdef int share_buffers(Lowered program) except -1:
         for register in used:
             if last.get(register) == i:
                 free.setdefault(rounded(program.uniform[<int32_t>register]), []).append(places[register])
+    program.offsets = <int64_t*>required(take(program.n_owned * sizeof(int64_t)))
     for k in range(program.n_owned):
-        offsets[k] = places[program.owned[k]]
-    program.offsets, program.planned_bytes = offsets, total
+        program.offsets[k] = places[program.owned[k]]
+    program.planned_bytes = total
     return 0
 
 

@@ -690,7 +690,7 @@ cdef object item_of(Graph graph, int32_t operand, int64_t at):
         value = (<double*>cnp.PyArray_DATA(<cnp.ndarray>graph.consts[~operand].value.o))[at]
         return new_scalar(graph, graph.const_float(value), value, False)
     if graph.valued:
-        value = (<double*>cnp.PyArray_DATA(<cnp.ndarray>graph.slots[operand].o))[at]
+        value = (<double*>cnp.PyArray_DATA(<cnp.ndarray>graph.value_of(operand)))[at]
     return push_scalar(graph, OP_ITEM, operand, <int32_t>at, value, False)
 
 
