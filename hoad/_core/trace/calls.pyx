@@ -125,13 +125,17 @@ cdef object record(Graph graph, Primitive primitive, object params, const int32_
 
 cdef int mark_read(Graph graph, Signature sig, const int32_t* operands, int32_t count) except -1:
     """Note of the last node whether its array is read by its own rule, and of its operands, which are."""
-    cdef uint16_t op = sig.primitive.op
-    cdef bint one = op == OP_MULTIPLY and min(operands[0], operands[1]) < 0 or op == OP_DIVIDE and operands[1] < 0
+    cdef Primitive primitive = sig.primitive
+    cdef uint16_t op = primitive.op
+    cdef bint reads_nothing = (
+        INFO[op].linear or primitive.zero_derivative or not (<AbstractValue>sig.results[0]).inexact
+        or op == OP_MULTIPLY and min(operands[0], operands[1]) < 0 or op == OP_DIVIDE and operands[1] < 0
+    )
     cdef int32_t i
-    if INFO[op].linear or op == OP_MULTIPLY or one:
-        if sig.primitive.nout == 1 and K_UFUNC <= sig.primitive.kind <= K_CONCATENATE:
-            graph.nodes[graph.size - 1].flags |= F_SPARE
-    if INFO[op].linear or one:
+    if (reads_nothing or op == OP_MULTIPLY) and primitive.nout == 1 and (
+            K_UFUNC <= primitive.kind <= K_CONCATENATE or primitive.native is not None):
+        graph.nodes[graph.size - 1].flags |= F_SPARE
+    if reads_nothing:
         return 0
     for i in range(1 if op == OP_GATHER else 0, count):
         if operands[i] >= 0:
