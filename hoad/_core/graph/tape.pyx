@@ -473,7 +473,7 @@ cdef class Graph:
 
     cdef void released(self, int32_t operand) noexcept:
         """A traced value of `operand` has died."""
-        if self.drops and operand >= 0 and self.nodes[operand].flags & F_OBJ:
+        if self.drops and 0 <= operand < self.size and self.nodes[operand].flags & F_OBJ:
             let_go(self, operand)
         if operand >= self.scope.start:
             self.scope.live -= 1
@@ -598,6 +598,7 @@ cdef void connect_values(Restore restored) noexcept:
 
 cdef void release_tables(Graph graph) noexcept:
     cdef Scope nothing
+    graph.drops = False
     memset(&nothing, 0, sizeof(nothing))
     drop_beyond(graph, nothing)
     restore(graph)
