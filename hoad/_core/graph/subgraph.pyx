@@ -16,8 +16,8 @@ from libc.math cimport NAN
 from hoad._core.graph.primitive cimport Signature
 from hoad._core.graph.reach cimport mark_dependents, mark_needed, marks_in
 from hoad._core.graph.tape cimport (
-    ARITY, AVAL_BOOL, AVAL_FLOAT, F_BOOL, F_WIDE, F_OBJ, F_SPARE, F_STRONG, F_VALUED, OP_INPUT, OP_RESULT, Const, WideNode,
-    Guard, Node, node_operands, operand_aval, uint8_t, uint16_t,
+    ARITY, AVAL_BOOL, AVAL_FLOAT, F_BOOL, F_WIDE, F_OBJ, F_SPARE, F_STRONG, F_VALUED, OP_INPUT, OP_RESULT, Const,
+    WideNode, Guard, Node, node_operands, operand_aval, uint8_t, uint16_t,
 )
 
 

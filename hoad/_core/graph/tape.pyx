@@ -190,10 +190,10 @@ cdef int32_t aval_number(object array) except -1:
 
 
 cdef enum:
-    DROPPED = 1 << 14   # bytes of an array from which on it is worth to be forgotten
     ONE = 1 << 8        # traced values of an array, counted in the flags of its node where arrays are forgotten
     MANY = 255 << 8     # so many that they are not counted any more
 
+cdef int64_t DROPPED = 1 if HOAD_CHECKED else 1 << 14   # bytes of an array from which on it is worth to be forgotten
 cdef Restore restore_array = NULL       # what `hoad._core.ops.eager` puts in
 
 

@@ -7,11 +7,12 @@ from cpython.ref cimport Py_INCREF
 
 cimport numpy as cnp
 
+from hoad._core.base.blocks cimport HOAD_CHECKED
 from hoad._core.ops.plan cimport FAILED_SINGULAR, FAILED_WITHIN, Plan, as_value, plan_of, raise_within
 from hoad._core.graph.primitive cimport K_CONCATENATE, K_STRIDED, MOST_RESULTS
 from hoad._core.graph.tape cimport (
-    AVAL_BOOL, AVAL_FLOAT, F_SPARE, AbstractValue, Slot, WideNode, connect_values, is_missing, may_drop, node_operands,
-    operand_aval,
+    AVAL_BOOL, AVAL_FLOAT, F_SPARE, AbstractValue, Slot, WideNode, connect_values, int64_t, is_missing, may_drop,
+    node_operands, operand_aval,
 )
 from hoad._core.base.where cimport here
 
@@ -25,8 +26,8 @@ cdef extern from "numpy/arrayobject.h":
 
 cdef type ndarray = np.ndarray
 
-cdef enum:
-    WINDOW = 1 << 12    # bytes of an array that is not copied, where it lies in one piece in another
+# Bytes of a part of an array from which on it is not copied where it lies in one piece, or not before it is read.
+cdef int64_t WINDOW = 16 if HOAD_CHECKED else 1 << 12
 
 
 cdef list compute(Graph graph, Signature sig, const int32_t* operands, int32_t count):
@@ -137,8 +138,9 @@ cdef object seen(Graph graph, int32_t operand):
     if sig.primitive.kind != K_STRIDED:
         return graph.value_of(operand)
     shape, strides, offset = sig.primitive.function(sig.params, sig.avals[0])
-    of = graph.value_of(graph.pool[wide.first])
-    return np.ndarray(shape, (<AbstractValue>sig.results[0]).dtype, of, offset, strides)
+    of = np.asarray(graph.value_of(graph.pool[wide.first]), (<AbstractValue>sig.avals[0]).dtype)
+    made = np.ndarray(shape, (<AbstractValue>sig.results[0]).dtype, of, offset, strides)
+    return made.reshape((<AbstractValue>sig.results[0]).shape)      # of which a reshape says nothing
 
 
 cdef int restore(Graph graph, int32_t node) except -1:

@@ -599,7 +599,8 @@ def revalued(Graph graph, int end, int guards, dict inputs):
 cdef bint is_large(Graph graph, int32_t i) noexcept:
     """Whether a node that is not an input holds a large array."""
     cdef Node* node = &graph.nodes[i]
-    return node.flags & F_OBJ and node.flags & F_VALUED and node.op != OP_INPUT and cnp.PyArray_NBYTES(<cnp.ndarray>graph.slots[i].o) > LARGE
+    return (node.flags & F_OBJ and node.flags & F_VALUED and node.op != OP_INPUT
+            and cnp.PyArray_NBYTES(<cnp.ndarray>graph.slots[i].o) > LARGE)
 
 
 cdef int drop_arrays(Graph graph) except -1:

@@ -10,10 +10,9 @@ from hoad._core.graph.primitive cimport INFO, K_CONCATENATE, K_UFUNC, UFUNCS, Si
 from hoad._core.trace.errors cimport check_alive, check_usable, no_rule
 from hoad._core.graph.roots cimport DEEPEST, are_roots, has_root, may_be_root, smoothed
 from hoad._core.graph.tape cimport (
-    AVAL_BOOL, F_OBJ, F_SPARE, OP_ASSEMBLE, OP_CONCATENATE, OP_DIVIDE, OP_FLOAT_POWER, OP_GATHER, OP_LOGICAL_AND, OP_LOGICAL_NOT, OP_LOGICAL_OR,
-    OP_LOGICAL_XOR, OP_MASK, OP_MATMUL, OP_MULTIPLY, OP_POWER, OP_RESHAPE, OP_RESULT, OP_SQUARE, OP_STOP,
-    AbstractValue, Graph, aval_of, int32_t, is_plain_float64, may_drop, operand_aval,
-    uint16_t,
+    AVAL_BOOL, F_OBJ, F_SPARE, OP_ASSEMBLE, OP_CONCATENATE, OP_DIVIDE, OP_FLOAT_POWER, OP_GATHER, OP_LOGICAL_AND,
+    OP_LOGICAL_NOT, OP_LOGICAL_OR, OP_LOGICAL_XOR, OP_MASK, OP_MATMUL, OP_MULTIPLY, OP_POWER, OP_RESHAPE, OP_RESULT,
+    OP_SQUARE, OP_STOP, AbstractValue, Graph, aval_of, int32_t, is_plain_float64, may_drop, operand_aval, uint16_t,
 )
 from hoad._core.trace.traced cimport (
     NO_AXES, OF_PYTHON, Array, Scalar, called, connect, plain_value, push_scalar, representing, wrap,

@@ -61,7 +61,12 @@ def gathered(x: Any) -> Any:
     return np.sum((u - x.T)[rows] ** 2) + np.sum(u[rows, 0] * 3.0)
 
 
-PROGRAMS = [diffusion, interior, products, turned, written, gathered]
+def joined(x: Any) -> Any:
+    repeated = np.broadcast_to(x[0, 0] * x[1, 1], (N, N))
+    return np.sum(np.concatenate([repeated, x[:, 1:], np.reshape(x.T, (N, N)), np.broadcast_to(x[3], (N, N))], 1) ** 2)
+
+
+PROGRAMS = [joined, diffusion, interior, products, turned, written, gathered]
 
 
 @pytest.mark.parametrize("f", PROGRAMS)
