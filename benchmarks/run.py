@@ -38,6 +38,7 @@ QUESTIONS = (
     "high_order",
     "taylor_ode",
     "small_arrays",
+    "large_arrays",
     "vector_kernels",
     "loops",
     "lanes",

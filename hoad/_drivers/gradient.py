@@ -57,6 +57,7 @@ def _sweep(
 ) -> tuple[Any, Any, Any]:
     """(value, gradient as asked for, aux) by one reverse sweep."""
     with differentiating() as d:
+        d.forget_unread()
         y, forms, aux = scalar_output(d, f, choice, has_aux, args, kwargs)
         check_gradient(d, y, choice.driver, holomorphic)
         bars = d.adjoints([y], [one_like(d, y)], d.inputs)

@@ -99,7 +99,7 @@ def mean(
     if is_given(where):
         count = sum(mask_of(x, where).astype(prim.real_dtype(x.dtype)), axes, keepdims=keepdims)
         return _reduce(prim.SUM, masked(x, where, 0), axes, keepdims) / count
-    return _reduce(prim.SUM, x, axes, keepdims) / math.prod([x.shape[a] for a in axes])
+    return _reduce(prim.SUM, x, axis, keepdims) / math.prod([x.shape[a] for a in axes])
 
 
 def lowest(dtype: np.dtype[Any], sign: int = 1) -> Any:

@@ -9,16 +9,44 @@ the size again when they give a block back.
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy, memset
 
+cdef extern from *:
+    """
+    #if defined(__linux__)
+    #include <sys/mman.h>
+    #endif
+    #include <stdlib.h>
+    /* Let the system hand out memory in pages of 2 MB, as NumPy lets it for large arrays. */
+    static void* in_large_pages(void* start, size_t nbytes) {
+    #if defined(__linux__) && defined(MADV_HUGEPAGE)
+        size_t skipped = 4096 - (size_t)start % 4096;
+        if (start != NULL)
+            madvise((char*)start + skipped, nbytes - skipped, MADV_HUGEPAGE);
+    #endif
+        return start;
+    }
+    static void give_back(size_t nbytes) {
+        void* volatile start = malloc(nbytes);      /* volatile, lest the compiler leave both out */
+        free(start);
+    }
+    """
+    void* in_large_pages(void* start, size_t nbytes) noexcept
+    void give_back(size_t nbytes) noexcept
+
 cdef enum:
     LARGE = 1 << 16
     MOST_BLOCKS = 24
     MOST_KEPT = 1 << 24
     MOST_ROWS = 2147483647
     MOST_MOVES = 4096   # rows up to which a table of a checked build moves with each
+    ARRAY = 31 << 20
     WASTE = 2           # how many times as large as asked for a kept block may be
     # Before each block: how many bytes it has, which may be more than were asked for. With the 16 bytes that an
     # allocator has before a large one, a line of the cache: rows that are read by vectors begin with one.
     HEADER = 48
+
+# The C library of Linux gives a large array pages of its own, and takes them back when the array goes, until one of a
+# size was given back: then arrays up to that size share pages with others, which stay. So one is, never written to.
+give_back(ARRAY)
 
 cdef void* kept[MOST_BLOCKS]
 cdef int n_kept = 0
@@ -66,7 +94,9 @@ cdef void* take(size_t nbytes) noexcept:
     cdef int best = -1
     if is_refused():
         return NULL
-    if nbytes < LARGE or nbytes > HUGE:
+    if nbytes > HUGE:
+        return headed(in_large_pages(malloc(HEADER + nbytes), HEADER + nbytes), nbytes)
+    if nbytes < LARGE:
         return headed(malloc(HEADER + nbytes), nbytes)
     nbytes = rounded(nbytes)
     for i in range(n_kept):

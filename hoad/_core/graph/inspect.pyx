@@ -4,18 +4,23 @@ import numpy as np
 
 from hoad._core.graph.primitive cimport INFO, K_PYTHON, Signature, params_of, primitive_of
 from hoad._core.graph.tape cimport (
-    F_WIDE, F_STRONG, OP_IDENTITY, Const, WideNode, Graph, Node, Slot, aval_of, int32_t, node_operands, operand_aval,
+    F_WIDE, F_STRONG, OP_IDENTITY, Const, WideNode, Graph, Node, Slot, aval_of, int32_t, is_missing, node_operands,
+    operand_aval,
 )
 
 
 def node_row(Graph graph, int i):
-    """What node `i` is: (operation, operands, parameters, abstract value, value, whether its zeros are strong)."""
+    """What node `i` is: (operation, operands, parameters, abstract value, value, whether its zeros are strong).
+
+    The value is None where it is not known, or was forgotten.
+    """
     cdef int32_t n, k
     if not 0 <= i < graph.size:
         raise IndexError(f"node {i} of a graph with {graph.size} nodes")
     cdef const int32_t* operands = node_operands(graph, i, &n)
+    cdef object value = None if is_missing(graph, i) else graph.value_of(i)
     return (primitive_of(graph.nodes[i].op), [operands[k] for k in range(n)], params_of(graph, i),
-            aval_of(operand_aval(graph, i)), read_only(graph.value_of(i)), bool(graph.nodes[i].flags & F_STRONG))
+            aval_of(operand_aval(graph, i)), read_only(value), bool(graph.nodes[i].flags & F_STRONG))
 
 
 cdef object read_only(object value):

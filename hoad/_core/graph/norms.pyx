@@ -8,7 +8,7 @@ from hoad._core.graph.primitive cimport EPOCH
 from hoad._core.graph.subgraph cimport copy_node
 from hoad._core.graph.tape cimport (
     AVAL_FLOAT, F_OBJ, F_VALUED, F_WIDE, OP_POWER, OP_SELECT, OP_SMOOTH, OP_SQRT, Graph, Node, aval_of, int32_t,
-    node_operands, operand_aval, uint16_t, uint64_t, uint8_t,
+    is_missing, node_operands, operand_aval, uint16_t, uint64_t, uint8_t,
 )
 
 import numpy as np
@@ -311,7 +311,10 @@ def copy_dependent(Graph graph, int start, int end, dict place):
         else:
             continue
         to = copy_node(graph, graph, i, place)
-        if graph.nodes[i].flags & F_OBJ:
+        if is_missing(graph, i):
+            graph.nodes[to].flags |= F_OBJ
+            graph.slots[to].o = NULL
+        elif graph.nodes[i].flags & F_OBJ:
             graph.set_object(to, <object>graph.slots[i].o)
         elif graph.nodes[i].flags & F_VALUED:
             graph.slots[to] = graph.slots[i]

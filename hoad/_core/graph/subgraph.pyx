@@ -16,8 +16,8 @@ from libc.math cimport NAN
 from hoad._core.graph.primitive cimport Signature
 from hoad._core.graph.reach cimport mark_dependents, mark_needed, marks_in
 from hoad._core.graph.tape cimport (
-    ARITY, AVAL_BOOL, AVAL_FLOAT, F_BOOL, F_WIDE, F_OBJ, F_STRONG, F_VALUED, OP_INPUT, OP_RESULT, Const, WideNode,
-    Guard, Node, node_operands, operand_aval, uint8_t, uint16_t,
+    ARITY, AVAL_BOOL, AVAL_FLOAT, F_BOOL, F_WIDE, F_OBJ, F_SPARE, F_STRONG, F_VALUED, OP_INPUT, OP_RESULT, Const,
+    WideNode, Guard, Node, node_operands, operand_aval, uint8_t, uint16_t,
 )
 
 
@@ -184,7 +184,7 @@ cdef int32_t copy_node(Graph to, Graph graph, int32_t i, dict place) except -1:
     cdef uint16_t flags = node.flags
     cdef int32_t a, b, k
     cdef int32_t behind = 1 if node.op == OP_RESULT else 0      # which result it is
-    flags &= ~(F_VALUED | F_OBJ)
+    flags &= (F_SPARE - 1) & ~(F_VALUED | F_OBJ)
     if not flags & F_WIDE:
         a = placed(to, graph, node.a, place) if arity else node.a
         b = placed(to, graph, node.b, place) if arity == 2 else node.b

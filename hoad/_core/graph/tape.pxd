@@ -81,8 +81,9 @@ cdef enum Flag:
     F_BOOL = 2        # the slot holds a boolean as 0.0 or 1.0
     F_VALUED = 4      # the slot holds a value
     F_STRONG = 8      # zeros in it are strong: they absorb an infinite or undefined factor
-    F_OBJ = 16        # the slot holds an ndarray
+    F_OBJ = 16        # the slot holds an ndarray; without F_VALUED, one that is computed again where it is needed
     F_SLOPED = 32     # a product with a slope of |x|, or a sum with such a product: see `sweep.slopes`
+    F_SPARE = 64      # no rule reads its array so far, and it can be computed again
 
 cdef struct Node:
     uint16_t op
@@ -168,6 +169,7 @@ cdef class Graph:
     cdef dict captured           # id(array) -> (array, constant): one copy of a captured array while it is unchanged
     cdef unsigned long thread    # owner while recording, 0 once closed
     cdef readonly bint valued
+    cdef public bint drops           # large arrays that no rule reads are forgotten with the traced values of theirs
     cdef public bint is_guarded      # what leaves it as a plain number is guarded, as it is replayed by itself
     cdef public bint has_raised      # an operation raised, which a replay elsewhere would not
     cdef bint is_extended        # a new tape is growing on it
@@ -212,6 +214,17 @@ cdef class Graph:
     cdef int watch(self) except -1
     cdef int32_t push_const(self, int32_t aval) except -1
     cdef void drop_notes(self) noexcept
+
+ctypedef int (*Restore)(Graph graph, int32_t node) except -1
+
+cdef void connect_values(Restore restored) noexcept
+
+cdef inline bint is_missing(Graph graph, int32_t operand) noexcept:
+    """Whether the array of an operand has been forgotten, or was never computed."""
+    return operand >= 0 and graph.nodes[operand].flags & (F_OBJ | F_VALUED) == F_OBJ
+
+cdef inline bint may_drop(Graph graph) noexcept:
+    return graph.drops and graph.n_scopes == 1
 
 cdef inline int32_t operand_aval(Graph graph, int32_t operand) noexcept:
     if operand < 0:

@@ -19,6 +19,7 @@ class Graph:
     valued: Final[bool]
     is_guarded: bool
     has_raised: bool
+    drops: bool
     def where(self, node: int) -> str | None: ...
 
 def aval_count() -> int: ...

@@ -189,6 +189,14 @@ cdef int32_t aval_number(object array) except -1:
     return intern_aval(array.dtype, shape).number
 
 
+cdef enum:
+    ONE = 1 << 8        # traced values of an array, counted in the flags of its node where arrays are forgotten
+    MANY = 255 << 8     # so many that they are not counted any more
+
+cdef int64_t DROPPED = 1 if HOAD_CHECKED else 1 << 14   # bytes of an array from which on it is worth to be forgotten
+cdef Restore restore_array = NULL       # what `hoad._core.ops.eager` puts in
+
+
 # ---- graphs ---------------------------------------------------------------------------------------------------------
 
 cdef void shrink(void** table, int32_t* capacity, int32_t wanted, size_t itemsize) noexcept:
@@ -458,10 +466,15 @@ cdef class Graph:
 
     cdef void held(self, int32_t operand) noexcept:
         """A traced value of `operand` has been made."""
+        if self.drops and operand >= 0 and self.nodes[operand].flags & F_OBJ:
+            if self.nodes[operand].flags < MANY:
+                self.nodes[operand].flags += ONE
         count_alive(self, operand, 1)
 
     cdef void released(self, int32_t operand) noexcept:
         """A traced value of `operand` has died."""
+        if self.drops and 0 <= operand < self.size and self.nodes[operand].flags & F_OBJ:
+            let_go(self, operand)
         if operand >= self.scope.start:
             self.scope.live -= 1
         else:
@@ -476,6 +489,8 @@ cdef class Graph:
         if operand < 0:
             slot = self.consts[~operand].value
         else:
+            if is_missing(self, operand):
+                restore_array(self, operand)
             if not self.nodes[operand].flags & F_VALUED:
                 return None
             slot = self.slots[operand]
@@ -562,8 +577,28 @@ cdef class Graph:
         return other
 
 
+cdef void let_go(Graph graph, int32_t i) noexcept:
+    """Forget a large array that no rule reads, if this was the last traced value of the node."""
+    cdef Node* node = &graph.nodes[i]
+    if ONE <= node.flags < MANY:
+        node.flags -= ONE
+    if node.flags >= ONE or not may_drop(graph) or not node.flags & F_SPARE or not node.flags & F_VALUED:
+        return
+    if cnp.PyArray_NBYTES(<cnp.ndarray>graph.slots[i].o) >= DROPPED:
+        node.flags &= ~F_VALUED
+        Py_XDECREF(graph.slots[i].o)
+        graph.slots[i].o = NULL
+
+
+cdef void connect_values(Restore restored) noexcept:
+    """Say how an array is computed again."""
+    global restore_array
+    restore_array = restored
+
+
 cdef void release_tables(Graph graph) noexcept:
     cdef Scope nothing
+    graph.drops = False
     memset(&nothing, 0, sizeof(nothing))
     drop_beyond(graph, nothing)
     restore(graph)

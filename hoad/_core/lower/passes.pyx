@@ -1,6 +1,6 @@
 """The passes over the steps of a program that is run again and again: which there are, and in which order."""
 
-from hoad._core.base.blocks cimport give, required, take_zeroed
+from hoad._core.base.blocks cimport give, required, take, take_zeroed
 from hoad._core.graph.tape cimport OP_ASSEMBLE, AbstractValue, int32_t, int64_t
 from hoad._core.lower.cse cimport merge_equal_steps
 from hoad._core.lower.matmul_rewrite cimport rewrite_as_matmuls
@@ -8,12 +8,17 @@ from hoad._core.lower.rewrite cimport count_reads
 from hoad._core.lower.transpose_elimination cimport eliminate_transposes
 from hoad._core.lower.vectorize cimport vectorize
 from hoad._core.ops.plan cimport Plan
-from hoad._core.runtime.engine cimport ARRAY_STEP, BYTECODE_STEP, COPY_STEP, ITEM_STEP, ArrayStep, Step
+from hoad._core.runtime.engine cimport (
+    ARRAY_STEP, BYTECODE_STEP, COPY_STEP, FUSED_STEP, ITEM_STEP, ArrayStep, Step, bytes_of_arrays,
+)
+from hoad._core.runtime.fused_loop cimport FusedLoop
 from hoad._core.runtime.gather_copy cimport gather_copy
 from hoad._core.runtime.scalar_bytecode cimport scalar_bytecode
 
 cdef enum:
     WORTHWHILE = 1 << 20    # bytes of arrays for which the passes pay in a program that is run once
+    SHARED = 1 << 15        # and from which on their buffers share memory
+    LINE = 64               # bytes of a line of the cache
 
 
 cdef int run_passes(Lowered program, bint once) except -1:
@@ -31,18 +36,79 @@ cdef int run_passes(Lowered program, bint once) except -1:
     try:
         count_reads(program, reads)
         vectorize(program)
+        if bytes_of_arrays(program) > SHARED:
+            share_buffers(program)
         make_bytecode(program, reads, reads + registers, registers)
     finally:
         give(reads, 2 * <int64_t>registers * sizeof(int32_t))
     return make_copies(program)
 
 
-cdef int64_t bytes_of_arrays(Lowered program) noexcept:
+cdef int share_buffers(Lowered program) except -1:
+    """Let buffers that are not in use at the same step share memory, which then stays in the cache."""
     cdef int64_t total = 0
-    cdef int32_t k
+    cdef int64_t size
+    cdef int32_t i, k
+    cdef list uses = [buffers_of(program, &program.steps[i]) for i in range(program.first_varying)]
+    cdef dict last = {register: i for i, used in enumerate(uses) for register in used}
+    cdef dict places = {}       # register -> where its buffer lies
+    cdef dict free = {}         # bytes -> where as many are free
+    for i in range(program.first_varying, program.n_steps):
+        for register in buffers_of(program, &program.steps[i]):
+            last.pop(register, None)
+    for k in range(program.n_outputs):
+        last.pop(program.outputs[k].register, None)
+    for k in range(program.n_checks):
+        last.pop(program.checks[k].register, None)
     for k in range(program.n_owned):
-        total += program.uniform[program.owned[k]]
-    return total
+        if program.owned[k] not in last:        # it is read when all steps are done
+            places[program.owned[k]] = total
+            total += rounded(program.uniform[program.owned[k]])
+    for i, used in enumerate(uses):
+        for register in used:
+            if register in places:
+                continue
+            size = rounded(program.uniform[<int32_t>register])
+            if free.get(size):
+                places[register] = free[size].pop()
+            else:
+                places[register] = total
+                total += size
+        for register in used:
+            if last.get(register) == i:
+                free.setdefault(rounded(program.uniform[<int32_t>register]), []).append(places[register])
+    program.offsets = <int64_t*>required(take(program.n_owned * sizeof(int64_t)))
+    for k in range(program.n_owned):
+        program.offsets[k] = places[program.owned[k]]
+    program.planned_bytes = total
+    return 0
+
+
+cdef set buffers_of(Lowered program, const Step* step):
+    """The registers with buffers that a step reads or writes."""
+    cdef ArrayStep* array_step
+    cdef FusedLoop loop
+    cdef int32_t k
+    cdef set found = set()
+    if step.form == ITEM_STEP:
+        found.add(step.a)
+    elif step.form == ARRAY_STEP:
+        array_step = &program.array_steps[step.a]
+        for k in range(array_step.first, array_step.first + array_step.n_in + array_step.n_out):
+            found.add(program.places[k])
+    elif step.form == FUSED_STEP:
+        loop = <FusedLoop>program.parts[step.a]
+        for k in range(loop.n_places):
+            found.add(loop.places[k].space)
+    return {register for register in found if register >= 0 and program.uniform[<int32_t>register] > 0}
+
+
+cdef int64_t rounded(int64_t nbytes) noexcept:
+    """Bytes for a buffer: in steps of an eighth, so that buffers fit again; no two begin at the same place of pages."""
+    cdef int64_t step = LINE
+    while step << 4 < nbytes:
+        step <<= 1
+    return (nbytes + step - 1) // step * step + 5 * LINE
 
 
 cdef int make_bytecode(Lowered program, const int32_t* reads, int32_t* maker, int32_t registers) except -1:

@@ -197,10 +197,15 @@ cdef class Recording:
 
     # ---- sweeps
 
+    def forget_unread(self):
+        """Until a sweep begins, forget large arrays that no rule reads, if nobody looks at them later."""
+        self.graph.drops = not self.nested and not self.kept and self.graph.positions is None
+
     def adjoints(self, list targets, list seeds, list wrt):
         """Adjoints of the nodes `wrt` for these seeds; `SYMBOLIC_ZERO` where there are none."""
         cdef int32_t start = self.graph.size
         cdef bint noted = self.graph.sweeps is not None
+        self.graph.drops = False
         found = adjoint_sweep(self.graph, self.building(), nodes_among(targets), seeds_of(targets, seeds), wrt, noted)
         if noted:
             self.graph.sweeps.append((start, self.graph.size, "reverse"))
@@ -594,7 +599,8 @@ def revalued(Graph graph, int end, int guards, dict inputs):
 cdef bint is_large(Graph graph, int32_t i) noexcept:
     """Whether a node that is not an input holds a large array."""
     cdef Node* node = &graph.nodes[i]
-    return node.flags & F_OBJ and node.op != OP_INPUT and cnp.PyArray_NBYTES(<cnp.ndarray>graph.slots[i].o) > LARGE
+    return (node.flags & F_OBJ and node.flags & F_VALUED and node.op != OP_INPUT
+            and cnp.PyArray_NBYTES(<cnp.ndarray>graph.slots[i].o) > LARGE)
 
 
 cdef int drop_arrays(Graph graph) except -1:

@@ -60,6 +60,8 @@ cdef class Lowered:
     cdef int32_t n_uniform, cap_uniform
     cdef int32_t* owned                 # the uniform registers that have a buffer in the workspace
     cdef int32_t n_owned, cap_owned
+    cdef int64_t* offsets               # where their buffers lie, which may share memory; NULL where each has its own
+    cdef int64_t planned_bytes          # of all of them then
     cdef int64_t* varying               # bytes a lane of each varying register
     cdef int32_t n_varying, cap_varying
     cdef Preset* presets
@@ -134,3 +136,4 @@ cdef inline double number(uint16_t op, double x, double y) noexcept nogil:
 
 
 cdef int no_memory() noexcept with gil
+cdef int64_t bytes_of_arrays(Lowered program) noexcept nogil

@@ -68,6 +68,7 @@ cdef class Lowered:
         give(self.kept, self.cap_kept * sizeof(int32_t))
         give(self.parts, self.cap_parts * sizeof(void*))
         give(self.owned, self.cap_owned * sizeof(int32_t))
+        give(self.offsets, self.n_owned * sizeof(int64_t))
 
     @property
     def size(self):
@@ -156,7 +157,8 @@ cdef class Lowered:
 
     cdef int64_t numbers(self) noexcept:
         """About how many numbers a run without lanes goes through."""
-        cdef int64_t total = self.graph.size + self.workspace_size(1) // <int64_t>sizeof(double)
+        cdef int64_t shared = bytes_of_arrays(self) - self.planned_bytes if self.offsets != NULL else 0
+        cdef int64_t total = self.graph.size + (self.workspace_size(1) + shared) // <int64_t>sizeof(double)
         cdef int32_t k
         for k in range(self.n_inputs):
             total += aval_of(self.inputs[k].aval).size
@@ -204,8 +206,7 @@ cdef class Lowered:
         """Bytes that a run takes."""
         cdef int64_t size = self.n_uniform * sizeof(Slot) + self.n_varying * sizeof(char*) + 64 + self.scratch
         cdef int32_t i
-        for i in range(self.n_owned):
-            size += self.uniform[self.owned[i]]
+        size += self.planned_bytes if self.offsets != NULL else bytes_of_arrays(self)
         for i in range(self.n_varying):
             size += aligned(self.varying[i] * lanes)
         return size
@@ -220,8 +221,13 @@ cdef class Lowered:
         work.threads = 1
         work.failed_check = -1
         for i in range(self.n_owned):
-            work.uniform[self.owned[i]].o = <PyObject*>(memory + at)
-            at += self.uniform[self.owned[i]]
+            if self.offsets != NULL:
+                work.uniform[self.owned[i]].o = <PyObject*>(memory + at + self.offsets[i])
+            else:
+                work.uniform[self.owned[i]].o = <PyObject*>(memory + at)
+                at += self.uniform[self.owned[i]]
+        if self.offsets != NULL:
+            at += self.planned_bytes
         for i in range(self.n_varying):
             work.varying[i] = memory + at
             at += aligned(self.varying[i] * lanes)
@@ -671,6 +677,15 @@ cdef void loop(uint16_t op, double* p, double* x, double* y, int32_t n) noexcept
     else:
         for lane in range(n):
             p[lane] = INFO[op].f2(x[lane], y[lane])
+
+
+cdef int64_t bytes_of_arrays(Lowered program) noexcept nogil:
+    """Bytes that the buffers of a program without lanes take, each by itself."""
+    cdef int64_t total = 0
+    cdef int32_t k
+    for k in range(program.n_owned):
+        total += program.uniform[program.owned[k]]
+    return total
 
 
 cdef class StepList:

@@ -4,15 +4,15 @@ import numpy as np
 
 cimport numpy as cnp
 
-from hoad._core.ops.eager cimport FEW, check_numbers, compute, scalar_value
+from hoad._core.ops.eager cimport FEW, check_numbers, compute, is_put_off, scalar_value
 from hoad._core.trace.coerce cimport as_loop_operands, graph_among, operand_of
-from hoad._core.graph.primitive cimport INFO, K_UFUNC, UFUNCS, Signature, primitive_of, signature
+from hoad._core.graph.primitive cimport INFO, K_CONCATENATE, K_UFUNC, UFUNCS, Signature, primitive_of, signature
 from hoad._core.trace.errors cimport check_alive, check_usable, no_rule
 from hoad._core.graph.roots cimport DEEPEST, are_roots, has_root, may_be_root, smoothed
 from hoad._core.graph.tape cimport (
-    AVAL_BOOL, OP_ASSEMBLE, OP_CONCATENATE, OP_FLOAT_POWER, OP_GATHER, OP_LOGICAL_AND, OP_LOGICAL_NOT, OP_LOGICAL_OR,
-    OP_LOGICAL_XOR, OP_MASK, OP_MATMUL, OP_MULTIPLY, OP_POWER, OP_RESHAPE, OP_RESULT, OP_SQUARE, OP_STOP,
-    AbstractValue, Graph, aval_of, int32_t, is_plain_float64, operand_aval, uint16_t,
+    AVAL_BOOL, F_OBJ, F_SPARE, OP_ASSEMBLE, OP_CONCATENATE, OP_DIVIDE, OP_FLOAT_POWER, OP_GATHER, OP_LOGICAL_AND,
+    OP_LOGICAL_NOT, OP_LOGICAL_OR, OP_LOGICAL_XOR, OP_MASK, OP_MATMUL, OP_MULTIPLY, OP_POWER, OP_RESHAPE, OP_RESULT,
+    OP_SQUARE, OP_STOP, AbstractValue, Graph, aval_of, int32_t, is_plain_float64, may_drop, operand_aval, uint16_t,
 )
 from hoad._core.trace.traced cimport (
     NO_AXES, OF_PYTHON, Array, Scalar, called, connect, plain_value, push_scalar, representing, wrap,
@@ -115,7 +115,31 @@ cdef object record(Graph graph, Primitive primitive, object params, const int32_
     cdef Signature sig = signature(primitive, params, avals, count)
     if not (<AbstractValue>sig.results[0]).is_float64:
         check_numbers(primitive, sig)
-    return push_call(graph, sig, operands, count, compute(graph, sig, operands, count) if graph.valued else None)
+    if not may_drop(graph):
+        return push_call(graph, sig, operands, count, compute(graph, sig, operands, count) if graph.valued else None)
+    made = push_call(graph, sig, operands, count, [None] if is_put_off(sig) else compute(graph, sig, operands, count))
+    mark_read(graph, sig, operands, count)
+    return made
+
+
+cdef int mark_read(Graph graph, Signature sig, const int32_t* operands, int32_t count) except -1:
+    """Note of the last node whether its array is read by its own rule, and of its operands, which are."""
+    cdef Primitive primitive = sig.primitive
+    cdef uint16_t op = primitive.op
+    cdef bint reads_nothing = (
+        INFO[op].linear or primitive.zero_derivative or not (<AbstractValue>sig.results[0]).inexact
+        or op == OP_MULTIPLY and min(operands[0], operands[1]) < 0 or op == OP_DIVIDE and operands[1] < 0
+    )
+    cdef int32_t i
+    if (reads_nothing or op == OP_MULTIPLY) and primitive.nout == 1 and (
+            K_UFUNC <= primitive.kind <= K_CONCATENATE or primitive.native is not None):
+        graph.nodes[graph.size - 1].flags |= F_SPARE
+    if reads_nothing:
+        return 0
+    for i in range(1 if op == OP_GATHER else 0, count):
+        if operands[i] >= 0:
+            graph.nodes[operands[i]].flags &= ~F_SPARE
+    return 0
 
 
 cdef object push_call(Graph graph, Signature sig, const int32_t* operands, int32_t count, list values):
@@ -124,7 +148,11 @@ cdef object push_call(Graph graph, Signature sig, const int32_t* operands, int32
     cdef int32_t node = graph.push_wide(sig.primitive.op, 0, sig, operands, count, aval)
     if graph.valued:
         graph.set_position(node)
-        graph.set_object(node, values[0])
+        if values[0] is None:
+            graph.nodes[node].flags |= F_OBJ
+            graph.slots[node].o = NULL
+        else:
+            graph.set_object(node, values[0])
     if sig.primitive.nout == 1:
         return wrap(graph, node)
     return tuple([wrap(graph, node if i == 0 else push_result(graph, sig, node, i, values))

@@ -145,6 +145,11 @@ cdef tuple as_loop_operands(Graph graph, Primitive primitive, tuple values):
     cdef list cast = []
     cdef object x, dtype
     for x in values:
+        if not (type(x) is Array and aval_of((<Array>x).aval).dtype is FLOAT64 or type(x) is float):
+            break
+    else:
+        return values
+    for x in values:
         if type(x) is Scalar:
             kinds.append(BOOL if (<Scalar>x).truth else FLOAT64)
         elif type(x) is Array:

@@ -690,7 +690,7 @@ cdef object item_of(Graph graph, int32_t operand, int64_t at):
         value = (<double*>cnp.PyArray_DATA(<cnp.ndarray>graph.consts[~operand].value.o))[at]
         return new_scalar(graph, graph.const_float(value), value, False)
     if graph.valued:
-        value = (<double*>cnp.PyArray_DATA(<cnp.ndarray>graph.slots[operand].o))[at]
+        value = (<double*>cnp.PyArray_DATA(<cnp.ndarray>graph.value_of(operand)))[at]
     return push_scalar(graph, OP_ITEM, operand, <int32_t>at, value, False)
 
 
@@ -826,10 +826,13 @@ cdef class Array(Traced):
     def __complex__(self):
         raise cut_off("complex() of a traced array", "Write x.item() + 0j", self.graph)
 
-    def __int__(self):
-        return self.__index__()
-
     def __index__(self):
+        cdef AbstractValue aval = aval_of(self.aval)
+        if aval.ndim and aval.dtype.kind in "iu":     # as of NumPy's arrays, of which an index may be made
+            raise TypeError("only integer scalar arrays can be converted to a scalar index")
+        return self.__int__()
+
+    def __int__(self):
         cdef AbstractValue aval = aval_of(self.aval)
         if aval.ndim or aval.dtype.kind not in "iu":
             raise cut_off("using a traced array as an integer", "Use np.trunc(x.item()), or int(hoad.value(x))",
