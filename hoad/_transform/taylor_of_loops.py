@@ -23,6 +23,8 @@ from hoad._transform.composite import Stretch
 from hoad._transform.loops import Loop
 from hoad._transform.programs import nodes_behind, recorded, selected
 
+FLOATS = ("floats",)  # by which a program knows the one of its outputs that are floats
+
 Series = tuple[Any, int]  # so many coefficients along axis 0, or a value, of which there is one
 
 
@@ -61,7 +63,18 @@ class _Stages:
         self.graph, self.outputs = last._graph, list(last._outputs)
         self.inputs, self.given, self.degree, self.expansion = program._input_nodes(), given, degree, expansion
         self.moving = {node for node, n in zip(self.inputs, given, strict=True) if n > 1}
-        self.cuts = [i for i in nodes_behind(self.graph, self.outputs, self.inputs)[0] if self._is_cut(i)]
+        self.cuts = self._in_levels(nodes_behind(self.graph, self.outputs, self.inputs)[0])
+
+    def _in_levels(self, nodes: list[int]) -> list[list[int]]:
+        """Loops and calls that move along the curve: those with none behind them, those with such ones alone, ..."""
+        levels: dict[int, list[int]] = {}
+        level: dict[int, int] = {}  # how many, one behind another, a node depends on
+        for i in nodes:
+            level[i] = max((level.get(k, 0) for k in node_row(self.graph, i)[1]), default=0)
+            if self._is_cut(i):
+                levels.setdefault(level[i], []).append(i)
+                level[i] += 1
+        return list(levels.values())
 
     def _is_cut(self, i: int) -> bool:
         """Whether a node is a loop or call that moves along the curve; notes every node that does."""
@@ -78,16 +91,19 @@ class _Stages:
     def coefficients(self, *series: Any) -> list[Any]:
         """Those of the outputs, for those of the inputs."""
         known = {node: (x, n) for node, x, n in zip(self.inputs, series, self.given, strict=True)}
-        for i in self.cuts:
-            _, operands, (callee,), *_ = node_row(self.graph, i)
-            values = self._expanded(operands, known)
-            if callee._along_curve is not None:
-                found = callee._along_curve(*zip(*values, strict=True), self.degree)
-                known |= {i + k: (x, self.degree + 1) for k, x in enumerate(found)}
-            else:
-                results = self._of_loop(callee, values) if isinstance(callee, Loop) else self._of_call(callee, values)
-                known |= {i + k: x for k, x in enumerate(results)}
+        for rows in ([(i, *node_row(self.graph, i)[1:3]) for i in level] for level in self.cuts):
+            coming = iter(self._expanded([k for _, operands, _ in rows for k in operands], known))
+            for i, operands, (callee,) in rows:
+                known |= self._results(i, callee, [next(coming) for _ in operands])
         return [whole(*x, self.degree) for x in self._expanded(self.outputs, known)]
+
+    def _results(self, i: int, callee: Any, values: list[Series]) -> dict[int, Series]:
+        """What a loop or call gives, by its nodes."""
+        if callee._along_curve is not None:
+            found = callee._along_curve(*zip(*values, strict=True), self.degree)
+            return {i + k: (x, self.degree + 1) for k, x in enumerate(found)}
+        results = self._of_loop(callee, values) if isinstance(callee, Loop) else self._of_call(callee, values)
+        return {i + k: x for k, x in enumerate(results)}
 
     def _expanded(self, operands: list[int], known: dict[int, Series]) -> list[Series]:
         """Operands in terms of nodes that are known."""
@@ -109,11 +125,9 @@ class _Stages:
     def _through(self, program: Program, given: Sequence[int], values: Sequence[Any]) -> list[Series]:
         """What a program gives for series of some of its inputs: series, but for integers and booleans."""
         last, avals = program._last, program.output_types
-        outputs = list(zip(last._outputs, avals, strict=True))
-        series = selected(program, [k for k, aval in outputs if aval.inexact])
-        others = [k for k, aval in outputs if not aval.inexact]
+        others = [k for k, aval in zip(last._outputs, avals, strict=True) if not aval.inexact]
         plain = [self._value(x, n) for x, n in zip(values, given, strict=True)]
-        found = iter(called(self.expansion(Stretch(series), tuple(given)), values))
+        found = iter(called(self.expansion(Stretch(_of_floats(program)), tuple(given)), values))
         rest = iter(inline(last._graph, others, program._input_nodes(), plain) if others else ())
         return [(next(found), self.degree + 1) if aval.inexact else (next(rest), 1) for aval in avals]
 
@@ -143,6 +157,15 @@ class _Stages:
 
     def _value(self, x: Any, n: int) -> Any:
         return x[0] if n > 1 else x
+
+
+def _of_floats(program: Program) -> Program:
+    """The program of those of its outputs that have series, made once: many calls may be of one program."""
+    if FLOATS not in program._known_series:
+        outputs = zip(program._last._outputs, program.output_types, strict=True)
+        program._known_series[FLOATS] = selected(program, [k for k, aval in outputs if aval.inexact])
+    found: Program = program._known_series[FLOATS]
+    return found
 
 
 def whole(x: Any, n: int, degree: int) -> Any:

@@ -220,3 +220,23 @@ def test_strong_zeros_in_loops() -> None:
 
     agree(derivatives(f, 3)(0.0), [0.0, 5.0, 0.0, 0.0])
     agree(hoad.grad(lambda x: derivatives(f, 2)(x)[1])(0.0), 0.0)
+
+
+def test_calls_of_one_program_are_expanded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And so is all that stands before calls of which none needs another's result."""
+    made = []
+    arithmetic_of = taylor.arithmetic_of
+    monkeypatch.setattr(taylor, "arithmetic_of", lambda *args: made.append(args) or arithmetic_of(*args))
+    inner = hoad.checkpoint(lambda x: np.sin(x) * np.exp(x))
+
+    def f(x: Any) -> Any:
+        return sum(inner(x * k) for k in range(1, 30)) + inner(inner(x))
+
+    def plain(x: Any) -> Any:
+        def g(x: Any) -> Any:
+            return np.sin(x) * np.exp(x)
+
+        return sum(g(x * k) for k in range(1, 30)) + g(g(x))
+
+    np.testing.assert_allclose(hoad.derivatives(f, 5)(0.1), hoad.derivatives(plain, 5)(0.1), rtol=1e-12)
+    assert len(made) < 8
