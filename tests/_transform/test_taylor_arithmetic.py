@@ -121,7 +121,7 @@ def test_numbers(case: Elementwise) -> None:
             along = oracle.taylor(
                 lambda t, e=exact: case.oracle(*[x + sum(a * t ** (j + 1) for j, a in enumerate(c)) for x, c in e]),
                 4,
-                oracle.SPARE_DIGITS_OF_FEW if case.few else oracle.SPARE_DIGITS,
+                oracle.SPARE_DIGITS_OF_FEW,  # enough for curves of moderate size
             )
             assert_close(got[:5], oracle.as_floats(along), 1e-11, f"{case.name} at {[x[k] for x in xs]}")
         else:
@@ -134,8 +134,7 @@ LAYOUTS: list[tuple[tuple[int, ...], Callable[[np.ndarray], np.ndarray]]] = [
     ((), lambda x: x),
     ((0, 2), lambda x: x),
     ((2, 3), np.asfortranarray),
-    ((3,), lambda x: np.repeat(x, 2)[::2]),
-    ((4,), lambda x: x[::-1].copy()[::-1]),
+    ((4,), lambda x: np.repeat(x[::-1], 2)[::-2]),
 ]
 
 
