@@ -63,18 +63,7 @@ class _Stages:
         self.graph, self.outputs = last._graph, list(last._outputs)
         self.inputs, self.given, self.degree, self.expansion = program._input_nodes(), given, degree, expansion
         self.moving = {node for node, n in zip(self.inputs, given, strict=True) if n > 1}
-        self.cuts = self._in_levels(nodes_behind(self.graph, self.outputs, self.inputs)[0])
-
-    def _in_levels(self, nodes: list[int]) -> list[list[int]]:
-        """Loops and calls that move along the curve: those with none behind them, those with such ones alone, ..."""
-        levels: dict[int, list[int]] = {}
-        level: dict[int, int] = {}  # how many, one behind another, a node depends on
-        for i in nodes:
-            level[i] = max((level.get(k, 0) for k in node_row(self.graph, i)[1]), default=0)
-            if self._is_cut(i):
-                levels.setdefault(level[i], []).append(i)
-                level[i] += 1
-        return list(levels.values())
+        self.cuts = [i for i in nodes_behind(self.graph, self.outputs, self.inputs)[0] if self._is_cut(i)]
 
     def _is_cut(self, i: int) -> bool:
         """Whether a node is a loop or call that moves along the curve; notes every node that does."""
@@ -91,19 +80,16 @@ class _Stages:
     def coefficients(self, *series: Any) -> list[Any]:
         """Those of the outputs, for those of the inputs."""
         known = {node: (x, n) for node, x, n in zip(self.inputs, series, self.given, strict=True)}
-        for rows in ([(i, *node_row(self.graph, i)[1:3]) for i in level] for level in self.cuts):
-            coming = iter(self._expanded([k for _, operands, _ in rows for k in operands], known))
-            for i, operands, (callee,) in rows:
-                known |= self._results(i, callee, [next(coming) for _ in operands])
+        for i in self.cuts:
+            _, operands, (callee,), *_ = node_row(self.graph, i)
+            values = self._expanded(operands, known)
+            if callee._along_curve is not None:
+                found = callee._along_curve(*zip(*values, strict=True), self.degree)
+                known |= {i + k: (x, self.degree + 1) for k, x in enumerate(found)}
+            else:
+                results = self._of_loop(callee, values) if isinstance(callee, Loop) else self._of_call(callee, values)
+                known |= {i + k: x for k, x in enumerate(results)}
         return [whole(*x, self.degree) for x in self._expanded(self.outputs, known)]
-
-    def _results(self, i: int, callee: Any, values: list[Series]) -> dict[int, Series]:
-        """What a loop or call gives, by its nodes."""
-        if callee._along_curve is not None:
-            found = callee._along_curve(*zip(*values, strict=True), self.degree)
-            return {i + k: (x, self.degree + 1) for k, x in enumerate(found)}
-        results = self._of_loop(callee, values) if isinstance(callee, Loop) else self._of_call(callee, values)
-        return {i + k: x for k, x in enumerate(results)}
 
     def _expanded(self, operands: list[int], known: dict[int, Series]) -> list[Series]:
         """Operands in terms of nodes that are known."""

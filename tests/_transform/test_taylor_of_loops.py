@@ -10,6 +10,7 @@ import pytest
 
 import hoad
 from hoad import derivatives
+from hoad._core.graph.inspect import node_row
 from hoad._transform import expansion as taylor
 from hoad._transform.expansion import expand
 
@@ -223,20 +224,33 @@ def test_strong_zeros_in_loops() -> None:
 
 
 def test_calls_of_one_program_are_expanded_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And so is all that stands before calls of which none needs another's result."""
-    made = []
+    """Any number of them."""
+    made: list[str] = []
     arithmetic_of = taylor.arithmetic_of
-    monkeypatch.setattr(taylor, "arithmetic_of", lambda *args: made.append(args) or arithmetic_of(*args))
+
+    def noted(program: hoad.Program, *further: Any) -> Any:
+        made.extend(node_row(program[-1]._graph, k)[0].name for k in range(program[-1]._end))
+        return arithmetic_of(program, *further)
+
+    monkeypatch.setattr(taylor, "arithmetic_of", noted)
+
+    def g(x: Any) -> Any:
+        return np.sin(x) * np.exp(x)
+
+    def f(x: Any, inner: Function) -> Any:
+        return sum(inner(x) * k for k in range(100)) + inner(inner(x))
+
+    inner = hoad.checkpoint(g)
+    found = hoad.derivatives(lambda x: f(x, inner), 5)(0.1)
+    assert made.count("exp") < 8, "of 102 calls"
+    np.testing.assert_allclose(found, hoad.derivatives(lambda x: f(x, g), 5)(0.1), rtol=1e-12)
+
+
+def test_many_calls_side_by_side() -> None:
+    """More than one node has results."""
     inner = hoad.checkpoint(lambda x: np.sin(x) * np.exp(x))
-
-    def f(x: Any) -> Any:
-        return sum(inner(x * k) for k in range(1, 30)) + inner(inner(x))
-
-    def plain(x: Any) -> Any:
-        def g(x: Any) -> Any:
-            return np.sin(x) * np.exp(x)
-
-        return sum(g(x * k) for k in range(1, 30)) + g(g(x))
-
-    np.testing.assert_allclose(hoad.derivatives(f, 5)(0.1), hoad.derivatives(plain, 5)(0.1), rtol=1e-12)
-    assert len(made) < 8
+    found = hoad.derivatives(lambda x: sum(inner(x * (1.0 + 0.01 * k)) for k in range(100)), 3)(0.1)
+    wanted = hoad.derivatives(
+        lambda x: sum(np.sin(y) * np.exp(y) for y in (x * (1.0 + 0.01 * k) for k in range(100))), 3
+    )
+    np.testing.assert_allclose(found, wanted(0.1), rtol=1e-12)
