@@ -238,8 +238,8 @@ def _position(node: ast.expr) -> tuple[int | None, ...]:
 def _scope(tree: ast.Module, line: int) -> Scope:
     """The innermost function that a line lies in, or the module."""
     found: Scope = tree
-    for node in ast.walk(tree):  # outer ones come first
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and _holds(node, line):
+    for node in _around(tree, line):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             found = node
     return found
 
@@ -250,7 +250,7 @@ def _holds(node: Any, line: int) -> bool:
 
 def _statement(tree: ast.Module, line: int) -> ast.stmt | None:
     """The smallest statement that a line lies in."""
-    found = [node for node in ast.walk(tree) if isinstance(node, ast.stmt) and _holds(node, line)]
+    found = [node for node in _around(tree, line) if isinstance(node, ast.stmt)]
     return min(found, key=lambda node: (node.end_lineno or node.lineno) - node.lineno, default=None)
 
 

@@ -78,6 +78,8 @@ class Program(list[Tape], Callee):
     def __init__(self, tapes: Iterable[Tape] = ()) -> None:
         super().__init__(tapes)
         self._adjoints: dict[tuple[bool, Strong, int], Program] = {}
+        self._known_inputs: tuple[frozenset[int], list[int], tuple[AbstractValue, ...]] | None = None
+        self._known_outputs: tuple[AbstractValue, ...] | None = None
         self._known_strong: dict[Any, Strong] = {}  # of derivatives of it, which may be forgotten since
         self._known_series: dict[Any, Any] = {}  # its Taylor arithmetic
         self._known_dependence: tuple[()] | tuple[Between | None] = ()  # once it was asked for
@@ -103,12 +105,14 @@ class Program(list[Tape], Callee):
     @property
     def input_types(self) -> tuple[AbstractValue, ...]:
         """Shape and dtype of every input, in the order of `inputs`."""
-        return tuple(operand_avals(self._last._graph, self._input_nodes()))
+        return self._inputs_of()[2]
 
     @property
     def output_types(self) -> tuple[AbstractValue, ...]:
         """Shape and dtype of every output, in the order of `outputs`."""
-        return tuple(operand_avals(self._last._graph, list(self._last._outputs)))
+        if self._known_outputs is None:
+            self._known_outputs = tuple(operand_avals(self._last._graph, list(self._last._outputs)))
+        return self._known_outputs
 
     @property
     def _first(self) -> Tape:
@@ -124,8 +128,15 @@ class Program(list[Tape], Callee):
         return list.__getitem__(self, index)
 
     def _input_nodes(self) -> list[int]:
-        nodes = [i for tape in self for i in tape._inputs]
-        return [i for i in nodes if i not in self._omitted] if self._omitted else nodes
+        return self._inputs_of()[1]
+
+    def _inputs_of(self) -> tuple[frozenset[int], list[int], tuple[AbstractValue, ...]]:
+        """The inputs that are omitted, the nodes of the others, and their types: found once, and asked for often."""
+        if self._known_inputs is None or self._known_inputs[0] is not self._omitted:
+            nodes = [i for tape in self for i in tape._inputs if i not in self._omitted]
+            types = tuple(operand_avals(self._last._graph, nodes)) if self else ()
+            self._known_inputs = self._omitted, nodes, types
+        return self._known_inputs
 
     def _dependence(self) -> Between | None:
         """Of each output and input, which items of the one depend on which of the other; None if that is too large."""

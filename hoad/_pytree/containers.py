@@ -306,6 +306,8 @@ class Structure:
 
     def unflatten(self, leaves: Iterable[Any]) -> Any:
         """The container with these leaves."""
+        if self._nodes == [None]:  # a leaf, as most often
+            return next(iter(leaves))
         return self._folded(leaves, lambda kind, node, parts: kind.join(node, parts))
 
     def _folded(self, leaves: Iterable[Any], join: Callable[[Kind, Node, list[Any]], Any]) -> Any:

@@ -108,7 +108,7 @@ class Branches:
         for latest in self.found[:1]:
             try:
                 found = latest.program.evaluate(*xs, *[numbers[k] for k in latest.places])
-                return latest.structure.unflatten(list(found) if isinstance(found, tuple) else [found])
+                return latest.structure.unflatten(found if isinstance(found, tuple) else (found,))
             except (GuardError, ValueError, TypeError):
                 pass  # or of another shape
         if numbers is self.around.known and not self.depends:
@@ -169,7 +169,7 @@ def are_constants(values: list[Any]) -> bool:
 
 def as_input(x: Any) -> Any:
     """A plain number or array as a program takes it."""
-    if is_traced(x):
+    if type(x) is float or is_traced(x):
         return x
     found = np.asarray(x)
     if found.ndim:

@@ -97,21 +97,22 @@ def adjoint_of(program: Program, linear: bool, apart: bool = False, strong: Stro
 
     Inputs that are not floats have none. What is known of the seeds is `strong`.
     """
+    strong = strong if any(strong) else ()
+    known = program._adjoints.get((linear, strong, rules_epoch()))
+    if known is not None:
+        return known
     nodes, avals = program._input_nodes(), program.input_types
     first = len(nodes) - program._linear
     chosen = range(first, len(nodes)) if linear else range(program._fixed, first)
     wrt = [nodes[k] for k in chosen if avals[k].inexact]
-    strong = strong if any(strong) else ()
     declare_call_of(len(wrt))  # a new primitive is a new epoch, after which no tape knows its adjoints
     key = (linear, strong, rules_epoch())
-    made = program._adjoints.get(key)
-    if made is None:
-        made = extended(program, "symbolic", True, wrt, None, apart, strong)
-        made._fixed, made._linear = program._fixed, len(made._last._inputs)
-        made._origin = program, linear
-        made._strong = strong
-        made._omitted = program._omitted | (frozenset(nodes[first:]) if linear else frozenset())
-        program._adjoints = {k: v for k, v in program._adjoints.items() if k[2] == key[2]} | {key: made}
+    made = extended(program, "symbolic", True, wrt, None, apart, strong)
+    made._fixed, made._linear = program._fixed, len(made._last._inputs)
+    made._origin = program, linear
+    made._strong = strong
+    made._omitted = program._omitted | (frozenset(nodes[first:]) if linear else frozenset())
+    program._adjoints = {k: v for k, v in program._adjoints.items() if k[2] == key[2]} | {key: made}
     return made
 
 

@@ -23,6 +23,8 @@ from hoad._transform.composite import Stretch
 from hoad._transform.loops import Loop
 from hoad._transform.programs import nodes_behind, recorded, selected
 
+FLOATS = ("floats",)  # by which a program knows the one of its outputs that are floats
+
 Series = tuple[Any, int]  # so many coefficients along axis 0, or a value, of which there is one
 
 
@@ -109,11 +111,9 @@ class _Stages:
     def _through(self, program: Program, given: Sequence[int], values: Sequence[Any]) -> list[Series]:
         """What a program gives for series of some of its inputs: series, but for integers and booleans."""
         last, avals = program._last, program.output_types
-        outputs = list(zip(last._outputs, avals, strict=True))
-        series = selected(program, [k for k, aval in outputs if aval.inexact])
-        others = [k for k, aval in outputs if not aval.inexact]
+        others = [k for k, aval in zip(last._outputs, avals, strict=True) if not aval.inexact]
         plain = [self._value(x, n) for x, n in zip(values, given, strict=True)]
-        found = iter(called(self.expansion(Stretch(series), tuple(given)), values))
+        found = iter(called(self.expansion(Stretch(_of_floats(program)), tuple(given)), values))
         rest = iter(inline(last._graph, others, program._input_nodes(), plain) if others else ())
         return [(next(found), self.degree + 1) if aval.inexact else (next(rest), 1) for aval in avals]
 
@@ -143,6 +143,15 @@ class _Stages:
 
     def _value(self, x: Any, n: int) -> Any:
         return x[0] if n > 1 else x
+
+
+def _of_floats(program: Program) -> Program:
+    """The program of those of its outputs that have series, made once: many calls may be of one program."""
+    if FLOATS not in program._known_series:
+        outputs = zip(program._last._outputs, program.output_types, strict=True)
+        program._known_series[FLOATS] = selected(program, [k for k, aval in outputs if aval.inexact])
+    found: Program = program._known_series[FLOATS]
+    return found
 
 
 def whole(x: Any, n: int, degree: int) -> Any:

@@ -68,17 +68,24 @@ class Page:
         self.driver.find_element("css selector", selector).click()
 
     def click_row(self, number: str) -> None:
-        rows = [row for row in self.all(".rows .row") if row.find_element("css selector", ".number").text == number]
-        rows[0].click()
+        self.run(
+            "return [...document.querySelectorAll('.rows .row')]"
+            ".find((row) => row.querySelector('.number').textContent === arguments[0])",
+            number,
+        ).click()
+
+    def actions(self) -> Any:
+        """What a mouse and keys do, at once: by default a pointer is moved for a quarter of a second."""
+        from selenium.webdriver import ActionChains
+
+        return ActionChains(self.driver, duration=0)
 
     def click_graph(self, number: str, times: int = 1) -> None:
         """In the graph, where the node or the fold of this number stands."""
-        from selenium.webdriver import ActionChains
-
         canvas = self.driver.find_element("id", "canvas")
         x, y = self.run("return tape.positionOf(arguments[0])", number)
         at = round(x - canvas.rect["width"] / 2), round(y - canvas.rect["height"] / 2)
-        chain = ActionChains(self.driver).move_to_element_with_offset(canvas, *at)
+        chain = self.actions().move_to_element_with_offset(canvas, *at)
         (chain.click() if times == 1 else chain.double_click()).perform()
 
     def rows(self, tape: int) -> list[str]:
@@ -89,8 +96,15 @@ class Page:
             tape - 1,
         )
 
+    def numbers(self, selector: str) -> list[str]:
+        """The numbers of rows, in one answer of the browser."""
+        return self.run(  # type: ignore[no-any-return]
+            "return [...document.querySelectorAll(arguments[0])].map((row) => row.querySelector('.number').innerText)",
+            selector,
+        )
+
     def opened(self) -> list[str]:
-        return [row.find_element("css selector", ".number").text for row in self.all('.fold[aria-expanded="true"]')]
+        return self.numbers('.fold[aria-expanded="true"]')
 
     def wait(self) -> None:
         """Until the page has been read."""
@@ -108,9 +122,7 @@ class Page:
         )
 
     def keys(self, *keys: str) -> None:
-        from selenium.webdriver import ActionChains
-
-        ActionChains(self.driver).send_keys(*keys).perform()
+        self.actions().send_keys(*keys).perform()
 
     @property
     def chosen(self) -> str | None:
@@ -125,7 +137,7 @@ class Page:
         return found
 
     def rows_marked(self, name: str) -> set[str]:
-        return {row.find_element("css selector", ".number").text for row in self.all(f".rows .row.{name}")}
+        return set(self.numbers(f".rows .row.{name}"))
 
     def errors(self) -> list[str]:
         return [entry["message"] for entry in self.driver.get_log("browser")]
@@ -197,26 +209,22 @@ def test_a_node_shows_its_value_and_the_users_line(show: Show) -> None:
 
 
 def test_a_click_in_the_graph(show: Show) -> None:
-    from selenium.webdriver import ActionChains
-
     page = show(hand())
     for number in ("@8", "@21"):
         page.click_graph(number)
         assert page.chosen == number and number in page.rows_marked("chosen")
     canvas = page.driver.find_element("id", "canvas")
     corner = round(3 - canvas.rect["width"] / 2), round(3 - canvas.rect["height"] / 2)
-    ActionChains(page.driver).move_to_element_with_offset(canvas, *corner).click().perform()
+    page.actions().move_to_element_with_offset(canvas, *corner).click().perform()
     assert page.chosen is None and not page.relations
 
 
 def test_dragging_and_zooming_move_the_graph(show: Show) -> None:
-    from selenium.webdriver import ActionChains
-
     page = show(hand())
     canvas = page.driver.find_element("id", "canvas")
     where = "return tape.positionOf('@8').concat(tape.positionOf('@21'))"
     before = page.run(where)
-    ActionChains(page.driver).move_to_element_with_offset(canvas, 0, 120).click_and_hold().move_by_offset(
+    page.actions().move_to_element_with_offset(canvas, 0, 120).click_and_hold().move_by_offset(
         40, 20
     ).release().perform()
     after = page.run(where)
@@ -262,7 +270,6 @@ def test_keys(show: Show) -> None:
 
 
 def test_search(show: Show) -> None:
-    from selenium.webdriver import ActionChains
     from selenium.webdriver.common.keys import Keys
 
     page = show(hand())
@@ -272,7 +279,7 @@ def test_search(show: Show) -> None:
     assert page.rows_marked("found") >= {"@5", "@6"}
     page.keys(Keys.ENTER)
     assert page.chosen == "@5" and page.text("#found") == "1 of 5"
-    ActionChains(page.driver).key_down(Keys.SHIFT).send_keys(Keys.ENTER).key_up(Keys.SHIFT).perform()
+    page.actions().key_down(Keys.SHIFT).send_keys(Keys.ENTER).key_up(Keys.SHIFT).perform()
     assert page.text("#found") == "5 of 5"
     page.keys(Keys.ESCAPE)
     assert page.text("#found") == "" and page.run("return document.activeElement.id") != "search"

@@ -121,7 +121,7 @@ def test_numbers(case: Elementwise) -> None:
             along = oracle.taylor(
                 lambda t, e=exact: case.oracle(*[x + sum(a * t ** (j + 1) for j, a in enumerate(c)) for x, c in e]),
                 4,
-                oracle.SPARE_DIGITS_OF_FEW if case.few else oracle.SPARE_DIGITS,
+                oracle.SPARE_DIGITS_OF_FEW,  # enough for curves of moderate size
             )
             assert_close(
                 got[:5], oracle.as_floats(along), max(1e-11, case.tolerance), f"{case.name} at {[x[k] for x in xs]}"
@@ -136,8 +136,7 @@ LAYOUTS: list[tuple[tuple[int, ...], Callable[[np.ndarray], np.ndarray]]] = [
     ((), lambda x: x),
     ((0, 2), lambda x: x),
     ((2, 3), np.asfortranarray),
-    ((3,), lambda x: np.repeat(x, 2)[::2]),
-    ((4,), lambda x: x[::-1].copy()[::-1]),
+    ((4,), lambda x: np.repeat(x[::-1], 2)[::-2]),
 ]
 
 
@@ -196,7 +195,7 @@ def test_an_operand_that_stays(case: Elementwise, still: int) -> None:
             if ends
             else expand(case.f, [line[0].item() for line in lines], [line[1:] for line in lines], ORDER)
         )
-        same(expand(f, [x, y], [c, None], ORDER), want, f"{case.name}, a point")
+        same(held[:, k], want, f"{case.name}, a point")
         same(expand(lambda x, y=y: f(x, y), [x], [c], ORDER), want, f"{case.name}, captured")
     got = expand(lambda x: f(x, xs[still]), [xs[moving]], [zero[moving]], ORDER)
     same(got, held, f"{case.name}, a captured array")
@@ -216,8 +215,11 @@ def test_lanes(case: Elementwise) -> None:
     points = [x for x, _ in zip(xs, curves, strict=False)]
     many = [c[:, None] * rng.uniform(-1.0, 1.0, (CURVED, lanes, 1)) for c in curves]
     got = expand(f, points, many, ORDER, lanes)
+    alone = Expansion(f, points, [c[:, 0] for c in many], ORDER)
+    constants = alone.values[: len(alone.values) - len(points)]
     for lane in (0, 1, lanes - 1):
-        same(got[:, lane], expand(f, points, [c[:, lane] for c in many], ORDER), f"{case.name}, lane {lane}")
+        series = [np.concatenate([x[None], c[:, lane]]) for x, c in zip(points, many, strict=True)]
+        same(got[:, lane], alone.callee._run((*constants, *series))[0], f"{case.name}, lane {lane}")
 
 
 # ---- operations on arrays -------------------------------------------------------------------------------------------
@@ -248,7 +250,7 @@ def test_structured(case: Structured) -> None:
         many = [np.stack([c, -c, 0.5 * c], axis=1) for c in curves]
         wide = expand(case.f, xs, many, order, 3)
         for lane, scale in enumerate((1.0, -1.0, 0.5)):
-            alone = expand(case.f, xs, [scale * c for c in curves], order)
+            alone = got if scale == 1.0 else expand(case.f, xs, [scale * c for c in curves], order)
             for n in range(order + 1):
                 bound = 1e-12 * (1.0 + abs(alone[n]).max(initial=0.0))
                 assert np.all(abs(wide[n, lane] - alone[n]) <= bound), f"{case.name}, lane {lane}, order {n}"
@@ -380,26 +382,23 @@ def is_apart(case: Elementwise) -> bool:
 def test_coefficients_are_differentiated(case: Elementwise) -> None:
     """Derivatives of orders 3 and 4 as those of tensors and Laplacians, beside sweeps of sweeps."""
     xs, curves = curves_of(case, 2)
-    for k in range(1 if case.few else 2):
-        points = [x[k].item() for x in xs]
-        steps = [0.3 * distance[k] for distance in distances(case, xs)[: len(curves)]]
+    points = [x[0].item() for x in xs]
+    steps = [0.3 * distance[0] for distance in distances(case, xs)[: len(curves)]]
 
-        def along(t: Any, f: Any = case.f, points: list[float] = points, steps: list[float] = steps) -> Any:
-            moved = [x + t * step for x, step in zip(points, steps, strict=False)]
-            return f(*moved, *points[len(steps) :]) if steps else t
+    def along(t: Any) -> Any:
+        moved = [x + t * step for x, step in zip(points, steps, strict=False)]
+        return case.f(*moved, *points[len(steps) :]) if steps else t
 
-        nested = [along]
-        for _ in range(4):
-            nested.append(hoad.grad(nested[-1]))
-        values = [d(0.0) for d in nested]
-        third, fourth = values[3:]
-        scale = 1e-10 * max(map(abs, values))
-        assert hoad.grad(hoad.laplacian(along))(0.0) == pytest.approx(third, rel=1e-9, abs=scale)
-        assert hoad.grad(lambda t: hoad.derivative_tensor(along, 3)(t))(0.0) == pytest.approx(
-            fourth, rel=1e-9, abs=scale
-        )
-        assert hoad.biharmonic(along)(0.0) == pytest.approx(fourth, rel=1e-9, abs=scale)
-        assert hoad.grad(lambda t: hoad.derivatives(along, 3)(t)[3])(0.0) == pytest.approx(fourth, rel=1e-9, abs=scale)
+    nested = [along]
+    for _ in range(4):
+        nested.append(hoad.grad(nested[-1]))
+    values = [d(0.0) for d in nested]
+    third, fourth = values[3:]
+    scale = 1e-10 * max(map(abs, values))
+    assert hoad.grad(hoad.laplacian(along))(0.0) == pytest.approx(third, rel=1e-9, abs=scale)
+    assert hoad.grad(lambda t: hoad.derivative_tensor(along, 3)(t))(0.0) == pytest.approx(fourth, rel=1e-9, abs=scale)
+    assert hoad.biharmonic(along)(0.0) == pytest.approx(fourth, rel=1e-9, abs=scale)
+    assert hoad.grad(lambda t: hoad.derivatives(along, 3)(t)[3])(0.0) == pytest.approx(fourth, rel=1e-9, abs=scale)
 
 
 def test_coefficients_by_a_parameter_are_refused() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 import hoad
 from hoad import derivatives
+from hoad._core.graph.inspect import node_row
 from hoad._transform import expansion as taylor
 from hoad._transform.expansion import expand
 
@@ -220,3 +221,36 @@ def test_strong_zeros_in_loops() -> None:
 
     agree(derivatives(f, 3)(0.0), [0.0, 5.0, 0.0, 0.0])
     agree(hoad.grad(lambda x: derivatives(f, 2)(x)[1])(0.0), 0.0)
+
+
+def test_calls_of_one_program_share_its_arithmetic(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Any number of them."""
+    made: list[str] = []
+    arithmetic_of = taylor.arithmetic_of
+
+    def noted(program: hoad.Program, *further: Any) -> Any:
+        made.extend(node_row(program[-1]._graph, k)[0].name for k in range(program[-1]._end))
+        return arithmetic_of(program, *further)
+
+    monkeypatch.setattr(taylor, "arithmetic_of", noted)
+
+    def g(x: Any) -> Any:
+        return np.sin(x) * np.exp(x)
+
+    def f(x: Any, inner: Function) -> Any:
+        return sum(inner(x) * k for k in range(100)) + inner(inner(x))
+
+    inner = hoad.checkpoint(g)
+    found = hoad.derivatives(lambda x: f(x, inner), 5)(0.1)
+    assert made.count("exp") < 20, "of 102 calls"
+    np.testing.assert_allclose(found, hoad.derivatives(lambda x: f(x, g), 5)(0.1), rtol=1e-12)
+
+
+def test_many_calls_side_by_side() -> None:
+    """More than one node has results."""
+    inner = hoad.checkpoint(lambda x: np.sin(x) * np.exp(x))
+    found = hoad.derivatives(lambda x: sum(inner(x * (1.0 + 0.01 * k)) for k in range(100)), 3)(0.1)
+    wanted = hoad.derivatives(
+        lambda x: sum(np.sin(y) * np.exp(y) for y in (x * (1.0 + 0.01 * k) for k in range(100))), 3
+    )
+    np.testing.assert_allclose(found, wanted(0.1), rtol=1e-12)

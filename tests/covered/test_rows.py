@@ -135,7 +135,7 @@ def test_higher_derivatives_are_one_in_every_mode(row: Row) -> None:
         found = [float(along(total, word, directions)(x)) for word in words(order)]
         assert np.allclose(found, found[0], rtol=1e-9, atol=1e-9 * max(1.0, abs(found[0]))), (order, found)
     series = hoad.derivatives(lambda t: total(x + t * directions[0][0]), 4)(0.0)
-    repeated = [float(along(total, "r" * n, directions[:1] * n)(x)) for n in (1, 2, 3, 4)]
+    repeated = [float(along(total, "f" * n, directions[:1] * n)(x)) for n in (1, 2, 3, 4)]
     assert np.allclose(series[1:], repeated, rtol=1e-8, atol=1e-8 * max(map(math.fabs, repeated)))
 
 

@@ -52,13 +52,15 @@ def test_benchmark_runs(name: str, tmp_path: Path) -> None:
     "name", [name if name == "irregular" else pytest.param(name, marks=pytest.mark.slow) for name in TABLES]
 )
 def test_table_runs_without_peers(name: str, tmp_path: Path) -> None:
-    """hoad beside what was written by hand, where no peer is installed; each problem has its sibling."""
-    target = tmp_path / "rows.json"
-    command = [sys.executable, str(BENCHMARKS / f"{name}.py"), "--tiny", "--json", str(target)]
+    """hoad beside what was written by hand, where no peer is installed; each problem has its sibling, and a plot."""
+    pytest.importorskip("matplotlib")
+    target, figures = tmp_path / "rows.json", tmp_path / "figures.png"
+    command = [sys.executable, str(BENCHMARKS / f"{name}.py"), "--tiny", "--json", str(target), "--plot", str(figures)]
     done = subprocess.run(
         [*command, *(word for peer in OTHERS for word in ("--without", peer))], capture_output=True, text=True
     )
     assert done.returncode == 0, done.stdout + done.stderr
+    assert figures.read_bytes().startswith(b"\x89PNG")
     rows = [row for row in json.loads(target.read_text())["rows"] if "table" in row["data"]]
     tables = {row["data"]["table"] for row in rows}
     assert tables
@@ -100,15 +102,6 @@ def test_a_samples_points_are_all_new() -> None:
     )
     done = in_benchmarks(code)
     assert done.returncode == 0, done.stderr
-
-
-def test_plot_is_drawn(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    target = tmp_path / "figures.png"
-    command = [sys.executable, str(BENCHMARKS / "irregular.py"), "--tiny", "--without", "casadi", "--plot", str(target)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert target.read_bytes().startswith(b"\x89PNG")
 
 
 def test_tables_of_the_documents_are_those_measured() -> None:

@@ -5,6 +5,7 @@ A listing is a graph of the model, on which the model's sweeps run, with all of 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -13,7 +14,7 @@ from model.essay import Constant, Graph
 
 import hoad
 from hoad._core.graph.inspect import const_value, node_row
-from hoad._core.graph.primitive import Primitive, primitive_named
+from hoad._core.graph.primitive import Primitive, primitive_named, rules_epoch
 from hoad._core.graph.tape import AbstractValue, intern_aval
 from hoad._core.sweep.rule_template import template_rows
 from hoad._core.sweep.tangent import template_of
@@ -171,7 +172,22 @@ def of_program(program: hoad.Program) -> Listing:
     return listing
 
 
-def template(
+def once(make: Callable[..., Listing]) -> Callable[..., Listing]:
+    """Makes the same listing of a rule once; it may not be changed."""
+    known = functools.lru_cache(maxsize=4096)(lambda epoch, *signature: make(*signature))
+
+    def made(primitive: Primitive, params: Any, avals: Any, active: Any, *mode: str) -> Listing:
+        signature = primitive, params, tuple(avals), tuple(active), *mode
+        try:
+            hash(signature)
+        except TypeError:
+            return make(*signature)
+        return known(rules_epoch(), *signature)
+
+    return made
+
+
+def own_template(
     primitive: Primitive, params: Any, avals: Sequence[AbstractValue], active: Sequence[bool], mode: str = "vjp"
 ) -> Listing:
     """The rule at a signature: inputs g of each result, p of each result, the operands; outputs their adjoints.
@@ -195,3 +211,6 @@ def template(
         place[i] = listing.emit(row_primitive, *map(placed, operands), params=row_params, aval=aval)
     listing.outputs = [placed(k) for k in data["outputs"]]
     return listing
+
+
+template = once(own_template)

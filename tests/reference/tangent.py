@@ -14,12 +14,13 @@ from model.essay import Constant, splice, tangent_sweep
 from hoad._core.graph.primitive import Primitive
 from hoad._core.graph.tape import AbstractValue
 from reference.adjoint import adjoint
-from reference.listing import Listing, Operand, template
+from reference.listing import Listing, Operand, once, own_template
 
 
+@once
 def transposed(primitive: Primitive, params: Any, avals: Sequence[AbstractValue], active: Sequence[bool]) -> Listing:
     """The jvp of a rule: inputs as those of its template, then a tangent of each operand; outputs of each result."""
-    listing = template(primitive, params, avals, active)
+    listing = own_template(primitive, params, avals, active)
     dots = [listing.add_input(aval) for aval in avals]
     g = listing.inputs[: len(primitive.infer(params, *avals))]
     listing.outputs = adjoint(listing, listing.outputs, dots, g)

@@ -24,6 +24,7 @@ HIGHEST = 4
 POINTS = {1: 16, 2: 8}
 POINTS_SPECIAL = {1: 6, 2: 3}  # whose oracles take their time
 POINTS_FEW = {1: 2, 2: 1}
+FLOATS = 6  # of them, one by one
 UNDERFLOW = 1e-300
 
 # All tests of a case follow each other, so that they find the values of mpmath in the same process.
@@ -67,8 +68,8 @@ def orders_of(case: Elementwise, operands: tuple[int, ...]) -> tuple[int, ...]:
 
 def check(case: Elementwise, got: Any, operands: tuple[int, ...], how: str) -> None:
     orders = orders_of(case, operands)
-    want = expected(case, orders)
-    error = abs(np.asarray(got) - want) / scale(case, orders)
+    want = expected(case, orders)[: len(got)]
+    error = abs(np.asarray(got) - want) / scale(case, orders)[: len(got)]
     worst = int(np.argmax(np.where(np.isnan(error), np.inf, error)))
     at = [float(x[worst]) for x in points(case)]
     assert error[worst] <= case.tolerance, (
@@ -110,7 +111,7 @@ def test_derivative_of_any_order(case: Elementwise) -> None:
 @each_case
 def test_scalars(case: Elementwise) -> None:
     """On Python floats other kernels run than on arrays, and nodes are of another kind."""
-    columns = [x.tolist() for x in points(case)]
+    columns = [x[:FLOATS].tolist() for x in points(case)]
     for order in (1, 2, 3):
         for operands in partials(case, order):
             for word in words(order):

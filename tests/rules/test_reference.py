@@ -177,7 +177,7 @@ def test_template_and_its_transpose(example: Example) -> None:
         size = sum(np.sum(abs(bar * dot)) for bar, dot in zip(pulled, dots, strict=True) if bar is not None)
         for jvp in (
             transposed(primitive, row.params, avals, active),
-            template(primitive, row.params, avals, active, mode="jvp"),
+            template(primitive, row.params, avals, active, "jvp"),
         ):
             (pushed,) = evaluate(jvp, [g * np.nan, p, *operands, *dots], jvp.outputs)
             left = 0.0 if pushed is None else np.sum((g * pushed).real)

@@ -170,8 +170,7 @@ def test_by_sweeps(row: Row) -> None:
         for word in words(order):
             f, first = pointwise(row.f, word, (0,) * order), next(firsts)
             for x in (0.0, -0.0):
-                for at in (x, np.array([x])):
-                    check(row, f(at), order, f"{word} at {at}")
+                check(row, f(x), order, f"{word} at {x}")
             both = np.array([[first], [-first]])
             check(row, f(both), order, f"{word} at {both}")
             check(row, hoad.vmap(f)(both.ravel()), order, f"vmap of {word}")
