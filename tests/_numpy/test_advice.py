@@ -97,11 +97,11 @@ def test_functions_of_scipy_are_named_with_the_users_line() -> None:
     special = pytest.importorskip("scipy.special")
     stats = pytest.importorskip("scipy.stats")
     interpolate = pytest.importorskip("scipy.interpolate")
-    ufuncs = [f for f in vars(special).values() if isinstance(f, np.ufunc) and f.nin == f.nout == 1]
+    ufuncs = [f for f in vars(special).values() if isinstance(f, np.ufunc) and f.nout == 1]
     function = next(f for f in ufuncs if known_primitive(f) is None)  # other tests give some a rule, for good
     says = rf"^scipy\.special\.{function.__name__} has no .*\(test_advice\.py:\d+\).*vjp\(scipy\."
     with pytest.raises(hoad.NoRuleError, match=says):
-        hoad.grad(lambda x: function(x))(2.0)
+        hoad.grad(lambda x: function(*[1.0] * (function.nin - 1), x))(2.0)
     for f, name in (
         (lambda x: special.logsumexp(x), "special.logsumexp"),
         (lambda x: np.sum(stats.norm.fit(x)), "stats.norm.fit"),
