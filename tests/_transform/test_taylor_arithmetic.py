@@ -402,8 +402,8 @@ def test_coefficients_are_differentiated(case: Elementwise) -> None:
 
 
 def test_coefficients_by_a_parameter_are_refused() -> None:
-    with pytest.raises(hoad.NoRuleError, match="eval_jacobi have no derivative with respect to its parameters"):
-        hoad.grad(lambda v: hoad.laplacian(lambda x: sc.eval_jacobi(2.5, v, 1.0, x))(0.4))(1.5)
+    with pytest.raises(hoad.NoRuleError, match="eval_legendre have no derivative with respect to its parameters"):
+        hoad.grad(lambda v: hoad.laplacian(lambda x: sc.eval_legendre(v, x))(0.4))(1.5)
 
 
 def test_a_gradient_that_is_stopped_stays_so() -> None:

@@ -592,7 +592,7 @@ DISTRIBUTIONS = [
         slow=True,
     ),
     Distribution("planck", (0.51,), {"C": {"isf": "q lambda_", "median": "lambda_"}, "-": {"ppf": "q lambda_"}}),
-    Distribution("poisson", (0.6,), {"N": {"ppf isf": "q mu", "median entropy": "mu"}}),
+    Distribution("poisson", (0.6,), {"N": {"entropy": "mu"}, "C": {"ppf isf": "q mu", "median": "mu"}}),
     Distribution("powerlaw", (1.659,), {"C": {"var std entropy": "loc"}}),
     Distribution(
         "powerlognorm",
