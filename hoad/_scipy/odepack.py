@@ -16,7 +16,7 @@ from hoad._core.trace.traced import plain_value
 from hoad._pytree.arguments import packed_list
 from hoad._scipy.plain_functions import Branches, Surroundings
 from hoad._scipy.registry import IMPLEMENTED, refused, sections
-from hoad._scipy.solutions import with_more
+from hoad._scipy.solutions import with_args
 
 original = scipy.integrate.odeint
 
@@ -29,19 +29,17 @@ def odeint(*args: Any, **kwargs: Any) -> Any:
     if running() is None:
         return original(*args, **kwargs)
     given = dict(inspect.signature(original).bind(*args, **kwargs).arguments)
-    f, more, jacobian = given.pop("func"), given.pop("args", ()), given.pop("Dfun", None)
-    if more:
-        f = functools.partial(with_more, f, more if isinstance(more, tuple) else (more,), {})
+    more, jacobian = given.pop("args", ()), given.pop("Dfun", None)
+    f = with_args(given.pop("func"), more)
     around = Surroundings(given)
     branches = Branches(f, around)
     with Apart():
         found = original(branches.bound(around.known), **around.arguments(around.known))
     if not around.values:
-        if jacobian is not None:
-            given["Dfun"] = functools.partial(with_more, jacobian, more if isinstance(more, tuple) else (more,), {})
-            with Apart():
-                found = original(branches.bound(around.known), **given)
-        return found
+        if jacobian is None:
+            return found
+        with Apart():
+            return original(branches.bound(around.known), Dfun=with_args(jacobian, more), **given)
     values, *info = found if given.get("full_output") else (found,)
     solution = _solution(branches, given)
     distance = np.max(np.abs(plain_value(solution) - values), initial=0.0)

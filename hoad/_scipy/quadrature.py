@@ -18,7 +18,7 @@ from hoad._core.trace.traced import plain_value
 from hoad._scipy.moving_kinks import has_moving_kink, once_each
 from hoad._scipy.plain_functions import Branches, Surroundings
 from hoad._scipy.registry import IMPLEMENTED, decided, refused, sections
-from hoad._scipy.solutions import with_more
+from hoad._scipy.solutions import with_args
 from hoad._transform.expansion import expand
 from hoad.errors import HoadError, NoRuleError
 
@@ -94,9 +94,7 @@ def quad(*args: Any, **kwargs: Any) -> Any:
     if running() is None:
         return original(*args, **kwargs)
     given = dict(inspect.signature(original).bind(*args, **kwargs).arguments)
-    f, more = given.pop("func"), given.pop("args", ())
-    if more:
-        f = functools.partial(with_more, f, more if isinstance(more, tuple) else (more,), {})
+    f = with_args(given.pop("func"), given.pop("args", ()))
     around = Surroundings(given)
     branches = Branches(f, around)
     now = around.arguments(around.known)

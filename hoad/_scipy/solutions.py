@@ -123,6 +123,12 @@ def with_arguments(given: Given, solver: Solver) -> Given:
     return given
 
 
+def with_args(f: Function, args: Any) -> Function:
+    """f of its first arguments alone, the others being these; what is no tuple is one argument."""
+    args = args if isinstance(args, tuple) else (args,)
+    return functools.partial(with_more, f, args, {}) if args else f
+
+
 def with_more(f: Function, more: tuple[Any, ...], keywords: dict[str, Any], *xs: Any) -> Any:
     """f, with further arguments behind its own."""
     return f(*xs, *more, **keywords)

@@ -137,7 +137,7 @@ static Last place(BlockAssembler* s, int32_t value)
     return v->array >= 0 ? in_array(s, v->array, 0) : in_memory(STACK, NO_INDEX, 64 * v->at);
 }
 
-/* Rows have room beyond the last coordinate, but later instructions may read what they hold there. */
+/* Rows are longer than the coordinates, but later instructions may read what rows hold beyond the last one. */
 static int is_masked(const BlockAssembler* s, const Last* b, int is_written)
 {
     return s->is_last && !b->is_register && !b->is_one && (b->base == POINTER || (is_written && b->base == ROWS));

@@ -49,7 +49,7 @@ cdef list compute(Graph graph, Signature sig, const int32_t* operands, int32_t c
     if plan.kind == K_CONCATENATE and may_drop(graph):
         for i in range(count):
             if is_missing(graph, operands[i]):
-                parts = [seen(graph, operands[k]) for k in range(count)]
+                parts = [view_or_value(graph, operands[k]) for k in range(count)]
                 return [np.concatenate(parts, sig.params[0], out=empty_array(sig.results[0]))]
     if count > FEW:
         room = np.empty(count * (sizeof(char*) + 1), dtype=np.uint8)
@@ -127,7 +127,7 @@ cdef bint is_put_off(Signature sig):
     return not is_window(plan) and (<AbstractValue>sig.results[0]).size * plan.itemsize >= WINDOW
 
 
-cdef object seen(Graph graph, int32_t operand):
+cdef object view_or_value(Graph graph, int32_t operand):
     """The value of an operand, or a view of that of its own operand."""
     cdef WideNode* wide
     cdef Signature sig
