@@ -23,8 +23,8 @@ from hoad.errors import HoadError, JitWarning
 pytestmark = pytest.mark.filterwarnings("ignore:numpy.fix is deprecated:DeprecationWarning")  # from NumPy 2.5 on
 
 
-def of_kind(*kinds: Kind, analytic: bool = False) -> Any:
-    rows = [row for row in ROWS if row.kind in kinds and (row.analytic or not analytic)]
+def of_kind(*kinds: Kind) -> Any:
+    rows = [row for row in ROWS if row.kind in kinds]
     return pytest.mark.parametrize("row", rows, ids=Row.label)
 
 
@@ -90,9 +90,8 @@ def plain_results(f: Callable[[Any], Any], x: Any) -> list[Any] | None:
         return None
 
 
-def needs_numbers(row: Row) -> None:
-    if not isinstance(row.x, np.ndarray) or not row.x.size:
-        pytest.skip("of an array that holds numbers")
+def has_numbers(row: Row) -> bool:
+    return isinstance(row.x, np.ndarray) and row.x.size > 0
 
 
 def another(row: Row) -> Any:
@@ -115,6 +114,10 @@ def test_first_derivatives(row: Row) -> None:
     for f, leaf in parts(row):
         if is_inexact(leaf):
             check(f, row.x, analytic=row.analytic, exact=row.exact)
+    if has_numbers(row):
+        check_single_precision(row)
+    if has_numbers(row) and row.analytic:
+        check_complex_arguments(row)
 
 
 @of_kind(Kind.DIFFERENTIABLE)
@@ -140,7 +143,17 @@ def test_higher_derivatives_are_one_in_every_mode(row: Row) -> None:
 
 
 @of_kind(Kind.DIFFERENTIABLE, Kind.CONSTANT, Kind.STRUCTURAL)
-def test_values_traced_and_jitted(row: Row) -> None:
+def test_values(row: Row) -> None:
+    check_traced_and_jitted(row)
+    if isinstance(row.x, np.ndarray) and row.x.dtype.kind in "fc":
+        check_of_a_traced_constant(row)
+    if row.kind is not Kind.STRUCTURAL:
+        check_mapped(row)
+        if has_numbers(row):
+            check_layouts(row)
+
+
+def check_traced_and_jitted(row: Row) -> None:
     """A replay at another point takes the branches of that point: a decision on a constant is guarded as any."""
     x, y = row.x, another(row)
     plain = leaves(row.f(x))
@@ -154,11 +167,8 @@ def test_values_traced_and_jitted(row: Row) -> None:
         assert_results(leaves(jitted(y)), leaves(row.f(y)), row)
 
 
-@of_kind(Kind.DIFFERENTIABLE, Kind.CONSTANT, Kind.STRUCTURAL)
-def test_of_a_traced_constant(row: Row) -> None:
+def check_of_a_traced_constant(row: Row) -> None:
     """An array of plain numbers that traced ones may be written to, none of which was."""
-    if not isinstance(row.x, np.ndarray) or row.x.dtype.kind not in "fc":
-        return
     found: list[Any] = []
 
     def f(t: Any) -> Any:
@@ -172,22 +182,19 @@ def test_of_a_traced_constant(row: Row) -> None:
             np.testing.assert_allclose(leaf, plain, rtol=1e-9, atol=1e-9)
 
 
-@of_kind(Kind.DIFFERENTIABLE, Kind.CONSTANT)
-def test_mapped(row: Row) -> None:
-    """Beside a loop of Python."""
+def check_mapped(row: Row) -> None:
+    """Beside a loop of Python, where the results have one shape."""
     points = np.stack([row.x, another(row), row.x])
     plain = [leaves(row.f(x)) for x in points]
     shapes = {tuple(map(np.shape, results)) for results in plain}
     if len(shapes) > 1 or not all(map(is_number, plain[0])):
-        pytest.skip("a map needs results of one shape")
+        return
     found = leaves(hoad.vmap(row.f)(points))
     assert_results(found, [np.stack(column) for column in zip(*plain, strict=True)], row)
 
 
-@of_kind(Kind.DIFFERENTIABLE, Kind.CONSTANT)
-def test_layouts_do_not_matter(row: Row) -> None:
+def check_layouts(row: Row) -> None:
     """Fortran-ordered, strided and reversed arguments, and a number in three classes where a plain call takes one."""
-    needs_numbers(row)
     wide = np.full([2 * n for n in row.x.shape], np.nan)
     every_other = wide[(*(slice(None, None, 2) for _ in row.x.shape), ...)]
     every_other[...] = row.x
@@ -208,13 +215,11 @@ def test_layouts_do_not_matter(row: Row) -> None:
             assert_results(traced_result(row.f, x)[0], plain, row)
 
 
-@of_kind(Kind.DIFFERENTIABLE)
-def test_single_precision(row: Row) -> None:
-    needs_numbers(row)
+def check_single_precision(row: Row) -> None:
     x = row.x.astype(np.float32)
     plain = plain_results(row.f, x)
     if plain is None:
-        pytest.skip("NumPy computes in double precision only")
+        return  # NumPy computes in double precision only
     direction = np.linspace(0.5, 1.5, x.size, dtype=np.float32).reshape(x.shape)
     values, tangents = traced_result(row.f, x, direction)
     exact = traced_result(row.f, x.astype(float), direction.astype(float))[1]
@@ -229,10 +234,8 @@ def test_single_precision(row: Row) -> None:
         np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4 * max(1.0, float(np.max(np.abs(wanted)))))
 
 
-@of_kind(Kind.DIFFERENTIABLE, analytic=True)
-def test_complex_arguments(row: Row) -> None:
+def check_complex_arguments(row: Row) -> None:
     """What is analytic has one derivative in the complex plane, which a difference in any direction finds."""
-    needs_numbers(row)
     rng = np.random.default_rng(len(row.name))
     imaginary, *direction = rng.uniform(-0.3, 0.3, (3, *row.x.shape))
     z, dz = row.x + 1j * imaginary, direction[0] + 1j * direction[1]

@@ -31,12 +31,12 @@ def test_a_primitive_named_like_one_of_ours(name: str) -> None:
     assert [node.operation for node in program[0].nodes] == ["input", name, "multiply"]
 
 
-@pytest.mark.parametrize("name", [*OURS, "cosine"])
-def test_it_is_linear_only_where_it_says_so(name: str) -> None:
+def test_it_is_linear_only_where_it_says_so() -> None:
     """The check that a rule is linear in g knows our primitives by what they are, not by their names."""
-    product = named(name, lambda x, y: x * y * y, lambda g, p, x, y: (product(g, y), 2.0 * x * y * g))
-    with pytest.raises(hoad.RuleError, match="not linear in g"):
-        hoad.grad(lambda x: product(x, 3.0))(2.0)
+    for name in (*OURS, "cosine"):
+        product = named(name, lambda x, y: x * y * y, lambda g, p, x, y: (product(g, y), 2.0 * x * y * g))
+        with pytest.raises(hoad.RuleError, match="not linear in g"):
+            hoad.grad(lambda x: product(x, 3.0))(2.0)
 
 
 def test_many_primitives() -> None:

@@ -70,19 +70,20 @@ def test_every_row_names_primitives() -> None:
     assert not unknown, _told(unknown, f"has a row in {ROWS}, and is not declared in {DECLARED}")
 
 
-@pytest.mark.parametrize("name", sorted(name for name, p in RULED.items() if p.kind == UFUNC and p.nout == 1))
-def test_a_rule_is_zero_where_its_declaration_says_so(name: str) -> None:
+def test_a_rule_is_zero_where_its_declaration_says_so() -> None:
     """Of real numbers; a rule says None for zero."""
-    primitive = RULED[name]
-    known = [types for types in primitive.function.types if set(types) <= set("?lidD->")]
-    kinds = min(known, key=lambda types: (types.count("D"), "d" not in types.partition("->")[2]))
-    operands = [np.dtype(kind).type(0.25) for kind in kinds.partition("->")[0]]
-    with np.errstate(all="ignore"):
-        bars = primitive.rule(np.float64(1.0), np.float64(0.5), *operands)  # type: ignore[misc]
-    is_zero = all(bar is None for bar in bars)
-    assert is_zero == primitive.zero_derivative, (
-        f"the rule of {name} gives {bars}, and {DECLARED} says zero_derivative={primitive.zero_derivative}"
-    )
+    for name, primitive in RULED.items():
+        if primitive.kind != UFUNC or primitive.nout != 1:
+            continue
+        known = [types for types in primitive.function.types if set(types) <= set("?lidD->")]
+        kinds = min(known, key=lambda types: (types.count("D"), "d" not in types.partition("->")[2]))
+        operands = [np.dtype(kind).type(0.25) for kind in kinds.partition("->")[0]]
+        with np.errstate(all="ignore"):
+            bars = primitive.rule(np.float64(1.0), np.float64(0.5), *operands)  # type: ignore[misc]
+        is_zero = all(bar is None for bar in bars)
+        assert is_zero == primitive.zero_derivative, (
+            f"the rule of {name} gives {bars}, and {DECLARED} says zero_derivative={primitive.zero_derivative}"
+        )
 
 
 @pytest.mark.parametrize("name", sorted(name for name, p in PRIMITIVES.items() if p.symbol is not None))

@@ -67,14 +67,20 @@ def or_zeros(values: list[Any], like: Any) -> list[Any]:
 
 
 @each_example
-def test_interpreter(example: Example) -> None:
+def test_first_order(example: Example) -> None:
+    """The interpreter, the reverse sweep and the forward sweep."""
+    check_interpreter(example)
+    check_adjoint(example)
+    check_tangent(example)
+
+
+def check_interpreter(example: Example) -> None:
     listing = example.listing()
     (value,) = evaluate(listing, example.xs, listing.outputs)
     close(example, hoad.record(example.f, *example.xs).evaluate(*example.xs), value)
 
 
-@each_example
-def test_adjoint(example: Example) -> None:
+def check_adjoint(example: Example) -> None:
     listing = example.listing()
     bars = adjoint(listing, listing.outputs, [Constant(example.weights)], listing.inputs)
     want = or_zeros(evaluate(listing, example.xs, bars), example.xs)
@@ -83,8 +89,7 @@ def test_adjoint(example: Example) -> None:
         close(example, got, bar)
 
 
-@each_example
-def test_tangent(example: Example) -> None:
+def check_tangent(example: Example) -> None:
     listing = example.listing()
     seeds = [Constant(v) for v in example.directions[0]]
     dots = tangent(listing, listing.outputs, listing.inputs, seeds)
@@ -123,7 +128,12 @@ def test_second_order(example: Example) -> None:
 
 
 @each_example
-def test_lanes(example: Example) -> None:
+def test_lanes_and_templates(example: Example) -> None:
+    check_lanes(example)
+    check_template_and_its_transpose(example)
+
+
+def check_lanes(example: Example) -> None:
     """Unit seeds in lanes give Jacobians, forward and reverse."""
     x, out = example.xs[0], example.weights
     listing = example.listing()
@@ -152,8 +162,7 @@ def drawn(rng: np.random.Generator, aval: Any) -> Any:
     return x + 1j * rng.uniform(-1.0, 1.0, aval.shape) if aval.is_complex else x
 
 
-@each_example
-def test_template_and_its_transpose(example: Example) -> None:
+def check_template_and_its_transpose(example: Example) -> None:
     """⟨g, J ẋ⟩ = ⟨Jᵀ g, ẋ⟩ for every operation recorded, with the compiled transpose as well as the slow one.
 
     The pairing of complex numbers is Re(g ẋ).

@@ -324,7 +324,7 @@ axes_of_programs = st.one_of(kinds_in_turn, st.text("BLRIN", min_size=2, max_siz
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(
     axes_of_programs, st.permutations(range(5)), st.permutations(range(5)), st.integers(0, 31), st.integers(0, 2**20)
 )

@@ -178,11 +178,16 @@ def numpys(source: str, look: str) -> tuple[Any, Any] | None:
 
 
 @pytest.mark.parametrize("look", LOOKS)
-@pytest.mark.parametrize("source", SOURCES)
-def test_a_look_aliases_where_numpys_does(source: str, look: str) -> None:
+def test_a_look_aliases_where_numpys_does(look: str) -> None:
+    found = [aliases_as_numpys(source, look) for source in SOURCES]
+    assert any(found), "NumPy makes no array of any of them"
+
+
+def aliases_as_numpys(source: str, look: str) -> bool:
+    """Whether NumPy makes an array of it, which is then compared."""
     found = numpys(source, look)
     if found is None:
-        pytest.skip("NumPy makes no array of it")
+        return False
     a, b = found
     shared = np.shares_memory(a, b)
     writeable = b.flags.writeable
@@ -203,23 +208,24 @@ def test_a_look_aliases_where_numpys_does(source: str, look: str) -> None:
         b[...] = 100.0 * x[0, 0, 0]
         return a
 
-    np.testing.assert_array_equal(hoad.vjp(seen, CUBE)[0], wanted)
+    np.testing.assert_array_equal(hoad.vjp(seen, CUBE)[0], wanted, source)
     if not writeable:
         with pytest.raises(hoad.TracedValueError, match=r"\(test_aliasing\.py:\d+\)\. Copy it before, as x = x\.copy"):
             hoad.vjp(written, CUBE)
-        return
+        return True
     if b.ndim == 0 and not shared:
-        return  # a number, for hoad
+        return True  # a number, for hoad
     a, b = numpys(source, look)  # type: ignore[misc]
     b[...] = 100.0
     over = a == 100.0
-    assert shared == bool(np.any(over))
+    assert shared == bool(np.any(over)), source
     value, pullback = hoad.vjp(written, CUBE)
-    np.testing.assert_array_equal(value, a)
+    np.testing.assert_array_equal(value, a, source)
     slopes = np.zeros(CUBE.size)
     np.add.at(slopes, SOURCES[source](np.arange(24.0).reshape(CUBE.shape))[~over].astype(int), 1.0)
     slopes[0] += 100.0 * np.sum(over)
-    np.testing.assert_array_equal(pullback(np.ones_like(value))[0], slopes.reshape(CUBE.shape))
+    np.testing.assert_array_equal(pullback(np.ones_like(value))[0], slopes.reshape(CUBE.shape), source)
+    return True
 
 
 def test_every_function_and_method_that_only_moves_items_is_looked_at() -> None:
