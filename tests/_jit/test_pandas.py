@@ -26,6 +26,10 @@ class Held:
         self.column = "x"
 
 
+def set_column(frame: Any, name: str, values: Any) -> None:
+    frame[name] = values  # a call of __setitem__ is refused as that of a copy
+
+
 READS: dict[str, Callable[[Held, Any], Any]] = {
     "to_numpy": lambda o, x: np.sum(o.frame[o.column].to_numpy() * x),
     "values": lambda o, x: np.sum(o.frame.x.values * x),
@@ -45,15 +49,15 @@ READS: dict[str, Callable[[Held, Any], Any]] = {
 CHANGES: dict[str, Callable[[Held], object]] = {
     "an element": lambda o: o.frame.__setattr__("x", o.frame["x"].where(o.frame["w"] > 1, 9.0)),
     "an element in place": lambda o: o.frame.iloc.__setitem__((0, 0), 7.0),
-    "a column": lambda o: o.frame.__setitem__("x", [5.0, 6.0, 7.0]),
-    "a column more": lambda o: o.frame.__setitem__("more", 1.0),
+    "a column": lambda o: set_column(o.frame, "x", [5.0, 6.0, 7.0]),
+    "a column more": lambda o: set_column(o.frame, "more", 1.0),
     "names of columns": lambda o: setattr(o.frame, "columns", [*o.frame.columns[:-1], "longer"]),
     "order": lambda o: setattr(o, "frame", o.frame.sort_values("x", ascending=False)),
     "labels": lambda o: o.frame.__setattr__("index", [10, 11, 12]),
     "a row less": lambda o: setattr(o, "frame", o.frame.drop(o.frame.index[0])),
-    "text": lambda o: o.frame.__setitem__("name", ["long"] * len(o.frame)),
-    "kinds": lambda o: o.frame.__setitem__("kind", pd.Categorical(["u"] * len(o.frame))),
-    "days": lambda o: o.frame.__setitem__("day", pd.to_datetime(["2021-01-01", "2022-01-02"])),
+    "text": lambda o: set_column(o.frame, "name", ["long"] * len(o.frame)),
+    "kinds": lambda o: set_column(o.frame, "kind", pd.Categorical(["u"] * len(o.frame))),
+    "days": lambda o: set_column(o.frame, "day", pd.to_datetime(["2021-01-01", "2022-01-02"])),
     "an array that a series shows": lambda o: o.array.__setitem__(0, 8.0),
     "a name": lambda o: setattr(o.series, "name", "longer"),
     "a note": lambda o: o.frame.attrs.update(unit=3.0),

@@ -21,7 +21,8 @@ cdef extern from "frameobject.h":
 
 # Frames of these folders are hoad's, NumPy's or the standard library's, so the user's line is further out. So are those
 # of these packages.
-cdef tuple PASSED = ("pandas", "xarray", "numba")
+cdef tuple PASSED = ("pandas", "pyarrow", "xarray", "numba")
+cdef tuple ALIKE = ("scipy", "pandas", "pyarrow")   # the last holds the text of pandas' frames
 cdef tuple OWN_FOLDERS = (
     os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..")) + os.sep,
     os.path.dirname(os.path.abspath(np.__file__)) + os.sep,
@@ -120,7 +121,7 @@ cpdef bint is_passed(str filename) except -1:
 
 
 cpdef bint is_library(str filename) except -1:
-    """Whether a file is not a user's: of hoad, NumPy, SciPy, pandas or the standard library."""
+    """Whether a file is not a user's: of hoad, NumPy, SciPy, pandas, pyarrow or the standard library."""
     return origin_of(filename) != Origin.USERS
 
 
@@ -138,8 +139,9 @@ cdef int find_origin(str filename) except -1:
     name = standard_name(filename)
     if name in CHANGING_CODE:
         return Origin.CHANGING
-    if is_part_of("scipy", filename) or is_part_of("pandas", filename):
-        return Origin.SCIPYS
+    for package in ALIKE:
+        if is_part_of(package, filename):
+            return Origin.SCIPYS
     return Origin.LIBRARYS if name is not None or filename.startswith(OWN_FOLDERS) else Origin.USERS
 
 
