@@ -446,7 +446,7 @@ cdef class Lowering:
             return 0
         cdef int32_t nout = sig.primitive.nout
         program.alive.append(plan)
-        program.worth = max(program.worth, 0 if plan.native is None else plan.native.worth)
+        program.worth = max(program.worth, plan.worth())
         cdef int32_t at = program.n_places
         reserve(<void**>&program.places, &program.cap_places, at + count + nout, sizeof(int32_t))
         reserve(<void**>&program.truths, &program.cap_truths, program.cap_places, 1)

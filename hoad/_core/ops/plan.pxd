@@ -22,6 +22,7 @@ cdef enum Failure:
 cdef enum:
     MOST_AT_ONCE = 1000000   # multiplications that OpenBLAS does without putting matrices in another order
     ONE_THREAD = 1 << 18     # and those up to which it shares no product among threads of its own
+    OF_A_CALL = 1 << 9       # those that take as long as a call of BLAS or LAPACK does beside its own
 
 cdef struct Part:            # a contribution to an assemble node that is not a single item
     bint gathered            # places come from an index operand, else from the strides
@@ -47,6 +48,7 @@ cdef class Plan:
     cdef bint is_product                    # a matrix product, of operands without further axes
     cdef int64_t piece_rows, piece_columns  # of the result of a matrix product: done piece by piece, unless 0
     cdef bint has_terms                     # the same, whose sums may be added up part by part
+    cdef int64_t stack_part                 # matrices that a thread takes at once of a stack that is shared, or 0
     cdef bint is_copy                       # the result is the operand, item by item
     cdef int64_t itemsize                   # of the first result
     cdef int64_t size                       # of the first result; of the blocks before the axis of a concatenation
@@ -66,6 +68,7 @@ cdef class Plan:
     cdef NativeCall native                      # what runs it, or None
 
     cdef bint may_fail(self) noexcept
+    cdef int32_t worth(self) noexcept nogil
     cdef int run(self, char** operands, char** results, int32_t threads) noexcept nogil
     cdef int run_lanes(self, char** at, const int64_t* moves, int32_t lanes, int32_t* lane) noexcept nogil
     cdef bint run_rows(self, char** at, const int64_t* moves, int32_t lanes) noexcept nogil
@@ -83,6 +86,8 @@ cdef class Plan:
     cdef int set_assembly(self, Signature sig) except -1
     cdef int set_concatenation(self, Signature sig) except -1
     cdef int run_loops(self, char** operands, char** results) noexcept nogil
+    cdef int run_shared(self, char** operands, char** results, int32_t threads) noexcept nogil
+    cdef bint run_part_of_stack(self, char** at, int64_t part) noexcept nogil
     cdef int run_pieces(self, char** operands, char** results, int32_t threads) noexcept nogil
     cdef void run_piece(self, char** at, int64_t piece) noexcept nogil
     cdef int64_t pieces_a_part(self) noexcept nogil

@@ -5,6 +5,8 @@ views, with neighbouring dimensions merged where every operand allows it. NumPy'
 without the GIL.
 """
 
+import math
+
 import numpy as np
 
 from cpython.exc cimport PyErr_SetObject
@@ -61,6 +63,12 @@ cdef enum:
 cdef struct Pieces:             # of a matrix product that threads share
     void* plan
     char* at[3]
+
+
+cdef struct Stack:              # of matrices that threads share
+    void* plan
+    char* at[MOST_LOOP_OPERANDS]
+    bint is_singular            # one of them
 
 
 cdef inline int32_t rows_at_once(int64_t numbers, int32_t lanes) noexcept nogil:
@@ -248,6 +256,9 @@ cdef class Plan:
         dims, strides = merge(outer, strides)   # NumPy's loop takes the last of them
         self.core_dims = integers((dims[-1:] or [1]) + core + [0] * (3 - len(core)))
         self.core_steps = integers([s[-1] if s else 0 for s in strides] + inner + [0] * (9 - len(strides) - len(inner)))
+        each = max(math.prod(core), max(core, default=1) ** (2 if primitive.op == OP_MATMUL else 3))
+        if len(dims) == 1 and each < ONE_THREAD:
+            self.stack_part = ONE_THREAD // (OF_A_CALL + each)
         return self.set_loops(dims[:-1], [s[:-1] for s in strides])
 
     cdef int set_reduction(self, Signature sig) except -1:
@@ -344,10 +355,20 @@ cdef class Plan:
             return self.native.may_fail or self.native.calls_python
         return self.kind == K_PYTHON or self.may_be_singular
 
+    cdef int32_t worth(self) noexcept nogil:
+        """How many threads a run is worth."""
+        if self.kind == K_NATIVE:
+            return self.native.worth
+        return <int32_t>min(self.core_dims[0] // self.stack_part, 1 << 16) if self.stack_part else 0
+
     cdef int run(self, char** operands, char** results, int32_t threads) noexcept nogil:
         cdef int code
         if self.kind == K_UFUNC or self.kind == K_GUFUNC:
-            return self.run_pieces(operands, results, threads) if self.piece_rows else self.run_loops(operands, results)
+            if self.piece_rows:
+                return self.run_pieces(operands, results, threads)
+            if threads > 1 and self.worth() > 1:
+                return self.run_shared(operands, results, threads)
+            return self.run_loops(operands, results)
         if self.kind == K_STRIDED:
             self.run_strided(operands[0] + self.offset, results[0])
             return 0
@@ -526,6 +547,29 @@ cdef class Plan:
         if self.may_be_singular and fetestexcept(FE_INVALID):
             return FAILED_SINGULAR
         return 0
+
+    cdef int run_shared(self, char** operands, char** results, int32_t threads) noexcept nogil:
+        """An operation on each matrix of a stack, in parts that do not depend on the number of threads."""
+        cdef Stack shared
+        shared.plan, shared.is_singular = <void*>self, False
+        memcpy(shared.at, operands, self.nin * sizeof(char*))
+        memcpy(shared.at + self.nin, results, self.nout * sizeof(char*))
+        share(run_stack_part, &shared, (self.core_dims[0] + self.stack_part - 1) // self.stack_part, threads, NULL, 0)
+        return FAILED_SINGULAR if shared.is_singular else 0
+
+    cdef bint run_part_of_stack(self, char** at, int64_t part) noexcept nogil:
+        """Whether one of these matrices is singular."""
+        cdef char* args[MOST_LOOP_OPERANDS]
+        cdef cnp.npy_intp dims[4]
+        cdef int64_t first = part * self.stack_part
+        cdef int k
+        memcpy(dims, self.core_dims, sizeof(dims))
+        dims[0] = min(self.stack_part, self.core_dims[0] - first)
+        for k in range(self.nop):
+            args[k] = at[k] + first * self.core_steps[k]
+        feclearexcept(FE_INVALID)
+        self.loop(args, dims, self.core_steps, self.data)
+        return self.may_be_singular and fetestexcept(FE_INVALID) != 0
 
     cdef int run_pieces(self, char** operands, char** results, int32_t threads) noexcept nogil:
         """A matrix product piece by piece of the result; the pieces do not depend on the number of threads."""
@@ -828,6 +872,13 @@ cdef void kernel_loop2(char** args, const cnp.npy_intp* dims, const cnp.npy_intp
         (<Kernel2>kernel)(side_by_side(args[0] + done * steps[0], steps[0], room_x, n),
                           side_by_side(args[1] + done * steps[1], steps[1], room_y, n), <double*>args[2] + done, n)
         done += n
+
+
+cdef void run_stack_part(void* data, int64_t part, char* scratch) noexcept nogil:
+    """Some matrices of a stack."""
+    cdef Stack* shared = <Stack*>data
+    if (<Plan>shared.plan).run_part_of_stack(shared.at, part):
+        shared.is_singular = True
 
 
 cdef void run_part(void* data, int64_t part, char* scratch) noexcept nogil:

@@ -18,11 +18,14 @@ from libc.string cimport memcpy, memset
 
 cimport cython
 
+from hoad._core.base.threads cimport share
 from hoad._core.kernels.native_call cimport NativeCall
 from hoad._core.graph.tape cimport AbstractValue
 
 cdef enum:
     MOST = 16                   # rows: bounds of growth are 2ⁿ, though it is hardly ever met
+    A_PART = 1 << 14            # operations on numbers that a thread takes at once
+    OF_A_MATRIX = 1 << 5        # those that take as long as what is done once for a matrix
 
 MOST_ROWS = MOST
 
@@ -201,13 +204,24 @@ cdef class DetGradient(NativeCall):
     """The cofactors of each matrix of a stack, in double precision."""
 
     cdef int n
-    cdef int64_t stack
+    cdef int64_t stack, stack_part
     cdef bint is_complex, is_single
 
     cdef int call(self, char** operands, char** results, int32_t threads) noexcept nogil:
+        cdef Stack shared
+        cdef int64_t part, parts = (self.stack + self.stack_part - 1) // self.stack_part
+        shared.of, shared.operands, shared.results = <void*>self, operands, results
+        if threads > 1 and parts > 1:
+            share(run_part, &shared, parts, threads, NULL, 0)
+            return 0
+        for part in range(parts):
+            run_part(&shared, part, NULL)
+        return 0
+
+    cdef void run_part(self, char** operands, char** results, int64_t part) noexcept nogil:
         cdef double[2 * MOST * MOST] a, found, given
         cdef int64_t b, i, count = self.n * self.n * (2 if self.is_complex else 1)
-        for b in range(self.stack):
+        for b in range(part * self.stack_part, min((part + 1) * self.stack_part, self.stack)):
             for i in range(count):
                 a[i] = (<float*>operands[0])[b * count + i] if self.is_single else (
                     <double*>operands[0])[b * count + i]
@@ -220,7 +234,17 @@ cdef class DetGradient(NativeCall):
                     (<float*>results[0])[b * count + i] = <float>given[i]
                 else:
                     (<double*>results[0])[b * count + i] = given[i]
-        return 0
+
+
+cdef struct Stack:              # of matrices that threads share
+    void* of                    # a `DetGradient`
+    char** operands
+    char** results
+
+
+cdef void run_part(void* data, int64_t part, char* scratch) noexcept nogil:
+    cdef Stack* shared = <Stack*>data
+    (<DetGradient>shared.of).run_part(shared.operands, shared.results, part)
 
 
 def det_gradient(AbstractValue x):
@@ -232,4 +256,6 @@ def det_gradient(AbstractValue x):
     made.stack = math.prod(x.shape[:x.ndim - 2])
     made.is_complex, made.is_single = x.is_complex, x.dtype.char in "fF"
     made.numbers = x.size * made.n
+    made.stack_part = max(A_PART // (made.n ** 3 + OF_A_MATRIX), 1)
+    made.worth = <int32_t>min(made.stack // made.stack_part, 1 << 16)
     return made

@@ -70,6 +70,11 @@ def strided(shift: int) -> Callable[[Any, Any], Any]:
     return f
 
 
+def matrices(x: Any, y: Any) -> tuple[Any, Any]:
+    """Two stacks, of a number of them that no part divides."""
+    return x[: 16 * 4001].reshape(4001, 4, 4), y[: 16 * 4001].reshape(4001, 4, 4)
+
+
 def several(x: Any, y: Any) -> Any:
     """Results that the chain itself reads earlier, and numbers."""
     a = x * y - x
@@ -92,6 +97,10 @@ OTHERS: dict[str, Callable[..., Any]] = {
     "kernels, earlier": lambda x, y: np.exp(x)[1:] * np.sin(y)[:-1] - np.exp(x)[:-1] ** 1.5,
     "NumPy's loops, earlier": lambda x, y: np.cbrt(x * y)[1:] - np.cbrt(x * y)[:-1] * np.log2(x)[:-1],
     "several": several,
+    "products of matrices": lambda x, y: np.matmul(*matrices(x, y)),
+    "systems of equations": lambda x, y: np.linalg.solve(*matrices(x, y)),
+    "determinants": lambda x, y: np.linalg.det(matrices(x, y)[0]),
+    "gradient of determinants": lambda x, y: hoad.grad(lambda x: np.sum(np.linalg.det(matrices(x, x)[0])))(x * y),
     "gradient": lambda x, y: hoad.grad(rosenbrock)(x * y),
     "value and gradient": lambda x, y: hoad.value_and_grad(lambda x: rosenbrock(x) + np.sum(np.sin(x)))(x + y),
     "Hessian times vector": lambda x, y: hoad.hvp(rosenbrock)(x, y),
@@ -176,6 +185,19 @@ def test_a_failure_behind_a_chain_is_raised() -> None:
     for threads in SEVERAL:
         with pytest.raises(np.linalg.LinAlgError):
             program.evaluate(np.zeros(N), threads=threads)
+
+
+def test_a_singular_matrix_of_a_shared_stack_is_told() -> None:
+    """Wherever it lies, and only where it does."""
+    program = hoad.record(lambda x: np.linalg.inv(x), np.eye(3) + np.zeros((4001, 1, 1)))
+    for threads in (1, 3):
+        for k in (0, 2000, 4000):
+            stack = np.eye(3) * np.ones((4001, 1, 1))
+            stack[k] = 0.0
+            with pytest.raises(np.linalg.LinAlgError):
+                program.evaluate(stack, threads=threads)
+            stack[k] = 2 * np.eye(3)
+            np.testing.assert_array_equal(program.evaluate(stack, threads=threads), np.linalg.inv(stack))
 
 
 @pytest.mark.parametrize("threads", [0, -1, 1.5, True, "2"])
