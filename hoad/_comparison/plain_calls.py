@@ -60,12 +60,13 @@ BEFORE: ContextVar[Callable[[list[Any], bool], bool] | None] = ContextVar("BEFOR
 
 ROUNDINGS = 16  # of the largest item, by which items of two results may differ
 SLACK = 1 << 10  # by how much more two calls may part than calls at arguments some roundings away
+MUCH = 0.01  # of a result, which may be noise alone
 
 NAMED = TESTS | TEXTS | FORMS
 # Names by which code sees what a value is.
 UNANSWERED = frozenset(
-    """type hasattr getattr typename tolist str repr ascii AttributeError Hashable Iterable Sized SupportsComplex
-    SupportsFloat SupportsIndex SupportsInt SupportsRound""".split()
+    """type hasattr getattr typename tolist str repr ascii __str__ __repr__ AttributeError Hashable Iterable Sized
+    SupportsComplex SupportsFloat SupportsIndex SupportsInt SupportsRound""".split()
 )
 # What asks for the dtype of an array, which is that of objects where NumPy makes one of traced numbers, by these.
 KINDS = frozenset("dtype isdtype issubdtype result_type".split())
@@ -79,6 +80,11 @@ SIGNS = bytes(
 )
 
 IS = opcode.opmap["IS_OP"]
+CONVERT = opcode.opmap.get("CONVERT_VALUE", -1)  # f"{x!r}" or "%r" % (x,), from CPython 3.13 on; before:
+FORMAT = opcode.opmap.get("FORMAT_VALUE", -1)
+CONVERTS = 3  # bits of the argument of that
+# What "%" and `format` make the text of.
+OF_TEXT = re.compile("%[-#0 +]*[0-9*]*(?:[.][0-9*]*)?[sra]|[{][^{}]*![sra][^{}]*[}]")
 
 FUNCTIONS = (FunctionType, MethodType)
 # Ids of classes of arguments that lead to no code of the user's; hashes of classes are what their metaclass says.
@@ -229,10 +235,20 @@ def _seen_by(code: CodeType) -> int:
         for inner in code_within(code):
             names = frozenset((*inner.co_names, *inner.co_freevars))
             is_true = any(type(x) is bool for x in inner.co_consts) and IS in inner.co_code[::2]
-            found |= HANDLES * (not names.isdisjoint(ARITHMETIC)) | SEES * (is_true or not names.isdisjoint(UNANSWERED))
+            is_seen = is_true or not names.isdisjoint(UNANSWERED) or _makes_text(inner)
+            found |= HANDLES * (not names.isdisjoint(ARITHMETIC)) | SEES * is_seen
             found |= ASKS * (not names.isdisjoint(KINDS)) | MAKES * (not names.isdisjoint(MAKERS))
         known = SEEN[id(code)] = code, found
     return known[1]
+
+
+def _makes_text(code: CodeType) -> bool:
+    """Whether code makes text that tells a traced value from a plain one, as f"{x}" does not."""
+    operations = code.co_code[::2]
+    arguments = zip(operations, code.co_code[1::2], strict=True)
+    if CONVERT in set(operations) or any(op == FORMAT and argument & CONVERTS for op, argument in arguments):
+        return True
+    return any(OF_TEXT.search(x) for x in code.co_consts if isinstance(x, str))
 
 
 def _is_own(code: Any) -> bool:
@@ -568,20 +584,39 @@ def _epsilon(*arrays: Any) -> float:
 
 
 def _within_noise(f: _Function, moved: float, k: int, x: Any, y: Any) -> bool:
-    """Whether leaf k of the result moves as much where the arguments do by some roundings, or at every call."""
+    """Whether leaf k of the result moves as much where the arguments do by some roundings, or at every call.
+
+    What is nothing but noise differs otherwise at each of these; the text of a number is long at each of them, and that
+    of a traced one longer by as much.
+    """
     a, b = _numbers(x), _numbers(y)
     if a is None or b is None or a.shape != b.shape:
         return False
     eps = _epsilon(a, b, *[np.asarray(g) for g, t in zip(f.given, f.leaves, strict=True) if is_traced(t)])
-    noise: Any = 0.0
-    for n in (1, -3, 7, 0):  # what f stores is that of the last
+    steps = [moved + n * 4 * eps for n in (1, -3, 7, 0)]
+    plain = _at_each(f.plainly, steps, k, b.shape)  # what f stores is that of the last
+    noise = np.max([_apart(other, b) for other in plain if other is not None], axis=0, initial=0.0)
+    if np.any(_apart(a, b) > SLACK * noise):
+        return False
+    if np.max(_apart(a, b), initial=0.0) <= MUCH * np.max(_size(b), initial=0.0):
+        return True
+    with differentiating(nested=False) as d:
+        traced = _at_each(lambda by: f.traced(d, by), steps, k, a.shape)
+    f.stored_again()
+    gaps = [s - t for s, t in zip(traced, plain, strict=True) if s is not None and t is not None]
+    return len(gaps) < 3 or not all(np.allclose(gap, gaps[0], rtol=MUCH, atol=0.0) for gap in gaps)
+
+
+def _at_each(call: Callable[[float], Any], steps: list[float], k: int, shape: tuple[int, ...]) -> list[Any]:
+    """Leaf k of what a function gives, its arguments moved so; None where that is not known."""
+    found: list[Any] = []
+    for by in steps:
         try:
-            other = _numbers(_parts(f.plainly(moved + n * 4 * eps))[1][k])
+            other = _numbers(_parts(call(by))[1][k])
         except Exception:  # out of the domain
-            continue
-        if other is not None and other.shape == b.shape:
-            noise = np.maximum(noise, _apart(other, b))
-    return bool(np.all(_apart(a, b) <= SLACK * noise))
+            other = None
+        found.append(other if other is not None and other.shape == shape else None)
+    return found
 
 
 def _shown(x: Any) -> str:

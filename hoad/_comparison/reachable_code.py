@@ -31,6 +31,7 @@ LRU_CACHED = type(functools.lru_cache(max))
 # No attribute is asked for that an object may compute: its class is type(x).
 MRO, NAMES_OF = type.__dict__["__mro__"].__get__, type.__dict__["__dict__"].__get__
 HEAP_TYPE = 1 << 9  # of the flags of a class that is made by Python
+TEXT_MAKERS = frozenset(map(id, (str, repr, ascii)))
 
 
 class Reached(NamedTuple):
@@ -38,7 +39,7 @@ class Reached(NamedTuple):
 
     codes: list[CodeType]  # of the user's, and its own
     names: list[tuple[str, Callable[[], Any]]]  # of its globals that lead to more, and weak references to what they are
-    is_whole: bool  # false where there is more than is looked at
+    is_whole: bool  # false where there is more than is looked at, or where text is made under another name
 
     def holds(self, f: Any) -> bool:
         """Whether the globals still stand for the same."""
@@ -70,7 +71,7 @@ def reached_from(f: Any, classes: Iterable[type] = ()) -> Reached:
         walk.visit(walk.ahead.pop())
         if not walk.ahead:
             walk.look_up()
-    return Reached(list(walk.codes.values()), walk.names, not walk.ahead)
+    return Reached(list(walk.codes.values()), walk.names, not walk.ahead and walk.met.keys().isdisjoint(TEXT_MAKERS))
 
 
 class _Called(NamedTuple):

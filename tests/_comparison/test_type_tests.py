@@ -718,6 +718,23 @@ def test_noise_and_random_numbers_are_no_difference() -> None:
             hoad.grad(lambda x, a=a: np.sinh(a + x) - 0.999 * math.sinh(a))(0.0)
 
 
+@pytest.mark.parametrize("x", [1.5, 0.1, 3.0, 1e300, np.array([1.5, 2.0])])
+def test_the_length_of_a_text_is_no_noise(x: Any) -> None:
+    """Though calls at arguments some roundings away make longer texts."""
+    text = repr
+    for f in (
+        lambda x: np.sum(len(str(x)) * x),
+        lambda x: np.sum(len("%s" % (x,)) * x),  # noqa: UP031
+        lambda x: np.sum(len("a: %-3r" % (x,)) * x),  # noqa: UP031
+        lambda x: np.sum(len(f"{x!s}") * x),
+        lambda x: np.sum(len("{!r}".format(x)) * x),  # noqa: UP032
+        lambda x: np.sum(len(x.__repr__()) * x),
+        lambda x: np.sum(len(text(x)) * x),
+        lambda x, form=str: np.sum(len(form(x)) * x),
+    ):
+        assert "gives" in told(lambda f=f: hoad.grad(f)(x))
+
+
 def test_what_python_raises_and_numpy_does_not_is_no_difference() -> None:
     with comparing.comparing():
         assert hoad.grad(lambda x: 1 / x)(0.0) == -np.inf
@@ -761,9 +778,9 @@ def test_a_function_is_called_once_where_nothing_is_asked() -> None:
 @pytest.mark.parametrize("variable", ["0", "1"])
 def test_the_environment_has_every_call_compared(variable: str) -> None:
     code = """
-        import hoad
+        import hoad, sys
         def f(x):
-            return x * (3 if ('%s' % x).startswith('T') else 2)
+            return x * (2 if sys.getsizeof(x) == sys.getsizeof(1.5) else 3)
         try:
             print(hoad.grad(f)(1.5))
         except hoad.TracedValueError as error:
