@@ -24,7 +24,7 @@ FILES = {
     ),
     "scipy.integrate": ("odepack", "quadrature"),
     "scipy.integrate._ode": ("initial_values",),
-    "scipy.interpolate": ("scattered",),
+    "scipy.interpolate": ("scattered", "splines"),
     "scipy.interpolate._ppoly": ("splines",),
     "scipy.interpolate._dfitpack": ("fitpack",),
     "scipy.interpolate._fitpack": ("fitpack",),

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from covered.scipy_calls import Call, of
+from scipy.sparse.linalg import spsolve
 
 X = np.array([0.0, 0.5, 1.25, 2.0, 3.0, 3.5, 4.25])
 Y = np.sin(X) + 0.1 * X + 0.25
@@ -172,9 +173,10 @@ def _of_several() -> Iterator[Call]:
         yield from of(
             "interpolate.RegularGridInterpolator",
             grid,
-            call=lambda f, x, v, at, m=method: f((x, GY), v, m)(at),
-            N="points values xi",
+            call=lambda f, x, v, at, m=method: f((x, GY), v, m, solver=spsolve)(at),
+            D="points values xi",
             tag=f"method='{method}'",
+            note="The spline is found directly, by SciPy to a tolerance.",
         )
     yield from of("interpolate.interpn", grid, call=lambda f, x, v, at: f((x, GY), v, at), D="points values xi")
     yield from of(
@@ -214,7 +216,7 @@ def _of_several() -> Iterator[Call]:
         D="x d at",
     )
     yield from of(
-        "interpolate.NdBSpline", {"c": C, "at": AT[:1]}, call=lambda f, c, at: f((KNOTS,), c, 3)(at), N="c at"
+        "interpolate.NdBSpline", {"c": C, "at": AT[:1]}, call=lambda f, c, at: f((KNOTS,), c, 3)(at), D="c at"
     )
     yield from of(
         "interpolate.bisplev",
