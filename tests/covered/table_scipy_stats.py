@@ -177,7 +177,7 @@ FUNCTIONS: list[Call] = [
     *of("stats.directional_stats", {"samples": XY}, call=lambda f, x: f(x).mean_direction, D="samples"),
     *of("stats.ecdf", {"sample": X}, call=lambda f, x: f(x).cdf.quantiles, D="sample"),
     *of("stats.tiecorrect", {"rankvals": X}, C="rankvals"),
-    *of("stats.poisson_means_test", {"diff": 0.1}, call=lambda f, d: f(9, 12.0, 5, 8.0, diff=d), N="diff"),
+    *of("stats.poisson_means_test", {"diff": 0.1}, call=lambda f, d: f(9, 12.0, 5, 8.0, diff=d)[0], D="diff"),
     *of("stats.quantile_test", {"x": X, "q": 0.9}, call=lambda f, x, q: f(x, q=q).pvalue, C="x q"),
     *of(
         "stats.bootstrap",
@@ -528,7 +528,7 @@ DISTRIBUTIONS = [
     Distribution("mielke", (10.4, 4.6), {"C": {"var std entropy": "loc"}}),
     Distribution("moyal", (), {"C": {"var std entropy": "loc"}}),
     Distribution("nakagami", (4.967,), {"C": {"var std entropy": "loc"}}),
-    Distribution("nbinom", (0.4, 0.4), {"N": {"entropy": "n p"}, "C": {"ppf isf": "q n p", "median": "n p"}}),
+    Distribution("nbinom", (0.4, 0.4), {"C": {"ppf isf": "q n p", "median": "n p"}}),
     Distribution(
         "ncf",
         (27.0, 27.0, 0.4158),
@@ -592,7 +592,7 @@ DISTRIBUTIONS = [
         slow=True,
     ),
     Distribution("planck", (0.51,), {"C": {"isf": "q lambda_", "median": "lambda_"}, "-": {"ppf": "q lambda_"}}),
-    Distribution("poisson", (0.6,), {"N": {"entropy": "mu"}, "C": {"ppf isf": "q mu", "median": "mu"}}),
+    Distribution("poisson", (0.6,), {"C": {"ppf isf": "q mu", "median": "mu"}}),
     Distribution("powerlaw", (1.659,), {"C": {"var std entropy": "loc"}}),
     Distribution(
         "powerlognorm",
@@ -665,7 +665,7 @@ DISTRIBUTIONS = [
     Distribution("weibull_min", (1.787,), {"C": {"var std entropy": "loc"}}),
     Distribution("wrapcauchy", (0.03107,), {"C": {"var std entropy": "loc"}}),
     Distribution("yulesimon", (11.0,), {"C": {"ppf isf": "q alpha", "median": "alpha"}}),
-    Distribution("zipf", (6.6,), {"N": {"ppf isf": "q"}, "C": {"ppf isf median": "a"}}),
+    Distribution("zipf", (6.6,), {"C": {"ppf isf": "q a", "median": "a"}}),
     Distribution(
         "zipfian",
         (0.75, 15),
