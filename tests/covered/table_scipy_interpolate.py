@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import scipy.interpolate
 from covered.scipy_calls import Call, of
 from scipy.sparse.linalg import spsolve
 
@@ -23,6 +24,7 @@ HEIGHTS = np.array([0.5, 1.0, -0.25, 0.75, 0.3, 1.25])
 WITHIN = np.array([[0.4, 0.3], [0.8, 0.6]])
 XY = {"x": X, "y": Y, "at": AT}
 SMOOTHING = "It chooses knots until the spline is smooth enough. Give it s=0, or use make_smoothing_spline."
+BY_FORTRAN = "D" if hasattr(scipy.interpolate, "_dfitpack") else "N"  # up to SciPy 1.17
 OLD = "FITPACK is compiled. Use make_interp_spline or BSpline."
 
 
@@ -183,8 +185,7 @@ def _of_several() -> Iterator[Call]:
         "interpolate.RectBivariateSpline",
         {"x": GX, "z": GRID, "at": 0.3},
         call=lambda f, x, z, at: f(x, GY, z)(at, 0.7),
-        N="x z at",
-        note=OLD,
+        **{BY_FORTRAN: "x z at"},
     )
     cloud = {"x": CLOUD, "y": HEIGHTS, "at": WITHIN}
     yield from of("interpolate.CloughTocher2DInterpolator", cloud, call=evaluated, N="x y at")
@@ -222,7 +223,7 @@ def _of_several() -> Iterator[Call]:
         "interpolate.bisplev",
         {"x": AT[:2], "c": np.arange(4.0)},
         call=lambda f, x, c: f(x, np.array([0.5]), (np.array([0.0, 0, 3, 3]), np.array([0.0, 0, 3, 3]), c, 1, 1)),
-        N="x c",
+        **{BY_FORTRAN: "x c"},
         note=OLD,
     )
     yield from of(

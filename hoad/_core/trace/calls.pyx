@@ -399,6 +399,8 @@ cdef dict plain_keywords(object ufunc, dict kwargs):
 
 cdef object as_given(object function, tuple args, object found):
     """What a function of NumPy's gives without axes: an array, or a number of NumPy's, also where it was Python's."""
+    if type(found) is Array and aval_of((<Array>found).aval).ndim:
+        return found
     if function in BOXING:
         of_method = (function is np.reshape or function is np.squeeze) and args and isinstance(args[0], np.generic)
         return representing(found, 0 if of_method else NO_AXES)     # a number of NumPy's has these as methods

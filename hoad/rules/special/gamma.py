@@ -288,14 +288,15 @@ define(sc.zetac, _zetac, expansion=zetac_expansion)
 
 def _riemann_zeta(g, p, x):
     refuse_complex("scipy.special.zeta", x)
-    return _zetac(g, p, x)
+    (slope,) = _zetac(1.0, p, x.astype(np.float64))  # powers of large x are beyond float32
+    return (g * slope.astype(x.dtype),)
 
 
 define(  # what SciPy's zeta(x) of one argument calls
     sc._ufuncs._riemann_zeta,
     _riemann_zeta,
     name="scipy.special.zeta(x)",
-    expansion=lambda x: 1.0 + zetac_expansion(x),
+    expansion=lambda x: (1.0 + zetac_expansion(x.astype(np.float64))).astype(x.dtype),
 )
 
 
