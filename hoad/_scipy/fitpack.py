@@ -234,13 +234,13 @@ def pardeu(tx: Any, ty: Any, c: Any, kx: int, ky: int, nux: int, nuy: int, x: An
 
 
 @in_place_of(_dfitpack, "bispev")
-def bispev(tx: Any, ty: Any, c: Any, kx: int, ky: int, x: Any, y: Any) -> tuple[Any, int]:
+def bispev(tx: Any, ty: Any, c: Any, kx: int, ky: int, x: Any, y: Any) -> Any:
     """Values on a grid, and 0 for no error."""
     return parder(tx, ty, c, kx, ky, 0, 0, x, y)
 
 
 @in_place_of(_dfitpack, "bispeu")
-def bispeu(tx: Any, ty: Any, c: Any, kx: int, ky: int, x: Any, y: Any) -> tuple[Any, int]:
+def bispeu(tx: Any, ty: Any, c: Any, kx: int, ky: int, x: Any, y: Any) -> Any:
     """The same at some points."""
     return pardeu(tx, ty, c, kx, ky, 0, 0, x, y)
 

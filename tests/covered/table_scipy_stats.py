@@ -17,6 +17,8 @@ U = np.array([0.02, 0.3, 0.11, 0.7])
 XY, YX, XYT = np.stack([X, Y], 1), np.stack([P8, X], 1), np.stack([X[:3], Y[:3], P8[:3]])
 X2, M2, C2 = np.array([0.3, 0.7]), np.array([0.1, -0.2]), np.array([[1.5, 0.3], [0.3, 0.8]])
 
+BY_PYTHON = "D" if hasattr(st._multivariate, "_qauto") else "N"  # of boxes: from SciPy 1.17 on
+
 FUNCTIONS: list[Call] = [
     *of("stats.gmean", {"a": X}, D="a"),
     *of("stats.hmean", {"a": X}, D="a"),
@@ -234,7 +236,14 @@ FUNCTIONS: list[Call] = [
         call=lambda f, x, m, c: f.logpdf(x, m, 0.5 * (c + c.T)),
         D="x mean cov",
     ),
-    *of("stats.multivariate_normal", {"x": X2}, call=lambda f, x: f.cdf(x, M2, C2), N="x", tag="another call"),
+    *of(
+        "stats.multivariate_normal",
+        {"x": X2, "mean": M2, "cov": C2},
+        call=lambda f, x, m, c: f.logcdf(x, m, 0.5 * (c + c.T)),
+        tag="logcdf",
+        **{BY_PYTHON: "x mean cov"},
+    ),
+    *of("stats.multivariate_t", {"x": X2}, call=lambda f, x: f.cdf(x, M2, C2, 4.5), tag="cdf", N="x"),
     *of(
         "stats.multivariate_t",
         {"x": X2, "loc": M2, "shape": C2, "df": 4.5},
