@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import sys
 import types
 from collections.abc import Callable
@@ -41,6 +42,9 @@ def _of_items(function: Any) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def make(*args: Any, **kwargs: Any) -> Any:
+        if function is np.fromiter and args:  # a generator gives its items once
+            count = kwargs.get("count", args[2] if len(args) > 2 else -1)
+            args = (list(itertools.islice(args[0], count if count >= 0 else None)), *args[1:])
         x = args[0] if args else next(iter(kwargs.values()), None)
         of_objects = kwargs.get("dtype", args[1] if len(args) > 1 else None) in (object, "O")
         if kwargs.get("like") is None and not of_objects and holds_traced(x):
@@ -62,6 +66,14 @@ def _left_to(x: Any) -> Any:
             "np.array(x) before."
         )
     return np.empty((), object)
+
+
+@functools.wraps(np.arange)
+def _arange(*args: Any, **kwargs: Any) -> Any:
+    if kwargs.get("like") is not None or not holds_traced((*args, *kwargs.values())):
+        return np.arange(*args, **kwargs)
+    kwargs.pop("like", None)
+    return MAKERS[np.arange](running(), *args, **kwargs)
 
 
 def _to_be_filled(function: Any, always: bool) -> Callable[..., Any]:
@@ -174,6 +186,7 @@ def declare() -> None:
     others: list[tuple[Any, Any]] = [(function, _of_items(function)) for function in OF_ITEMS]
     others += [(function, _to_be_filled(function, True)) for function in TO_BE_FILLED]
     others += [(function, _to_be_filled(function, False)) for function in TO_BE_CHANGED]
+    others.append((np.arange, _arange))
     others += [(function, _beside(function)) for function in (np.allclose, np.array_equal, np.isclose)]
     taken = {id(function) for function, _ in others}
     others += [

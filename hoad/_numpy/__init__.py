@@ -20,6 +20,7 @@ from hoad._numpy import (  # noqa: F401  (each registers what it implements)
     objects,
     order_statistics,
     ordered_results,
+    padding,
     polynomials,
     products,
     random,

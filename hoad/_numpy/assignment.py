@@ -329,7 +329,18 @@ def setflags(x: Any, write: bool | None = None, align: bool | None = None, uic: 
 
 
 _of_memory("resize", "x.resize", "x = np.resize(x, shape), or np.pad")
-_of_memory("view", "x.view", "x.real and x.imag for the parts of complex numbers, or x[...] for the same array")
+_of_memory("__view__", "x.view", "x.real and x.imag for the parts of complex numbers, or x[...] for the same array")
+
+
+@implements(method="view")
+def view(x: Any, dtype: Any = None, type: Any = None) -> Any:
+    """The same array; of other classes and dtypes it would be about memory."""
+    dtype, type = (None, dtype) if dtype is np.ndarray else (dtype, type)
+    if type in (None, np.ndarray) and (dtype is None or np.dtype(dtype) == x.dtype):
+        return x[...]
+    return METHODS["__view__"](x)
+
+
 _of_memory("byteswap", "x.byteswap", "hoad.value(x).byteswap()")
 _of_memory("setfield", "x.setfield", "x[...] = y, or x.real[...] = y for the parts of complex numbers")
 _of_memory("getfield", "x.getfield", "x.astype(dtype), or x.real and x.imag for the parts of complex numbers")

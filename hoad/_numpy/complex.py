@@ -21,8 +21,9 @@ def is_complex(x: Any) -> bool:
 def refuse_complex(name: str, x: Any) -> None:
     """Raise where x is complex."""
     if is_complex(x):
+        full = name if "." in name else f"np.{name}"
         raise NoRuleError(
-            f"np.{name} of complex numbers has no derivative rule ({here()}). Take their parts, np.real and np.imag, "
+            f"{full} of complex numbers has no derivative rule ({here()}). Take their parts, np.real and np.imag, "
             "or np.abs."
         )
 

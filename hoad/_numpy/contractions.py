@@ -16,13 +16,13 @@ import numpy as np
 from hoad._core.base.where import here
 from hoad._core.graph.tape import intern_aval
 from hoad._core.ops.plan import contiguous_strides
-from hoad._core.trace.calls import apply_assembly, apply_primitive
+from hoad._core.trace.calls import apply_assembly, apply_primitive, are_matrices
 from hoad._core.trace.memory_order import is_in_order, order_for, with_order, with_unknown_order
 from hoad._core.trace.traced import Array
 from hoad._numpy.complex import conjugate
-from hoad._numpy.products import matmul, without_sparse
+from hoad._numpy.products import float_product, matmul, without_sparse
 from hoad._numpy.reductions import sum
-from hoad._numpy.registry import FLOAT64, as_traced, implements, normal_axis, only_defaults
+from hoad._numpy.registry import as_traced, implements, normal_axis, only_defaults
 from hoad._numpy.shape import moveaxis, ravel, reshape, transpose
 from hoad._ops import primitives as prim
 from hoad.errors import ShapeError
@@ -30,8 +30,6 @@ from hoad.errors import ShapeError
 # Symbols of einsum, as numbers: letters by their codes, and those that an ellipsis stands for.
 Subscripts = tuple[int, ...]
 ELLIPSIS = -1
-
-ARRAYS = (Array, np.ndarray)
 
 
 def diagonal_view(x: Any, groups: Sequence[Sequence[int]]) -> Any:
@@ -271,14 +269,16 @@ def matrix_product(operands: tuple[Any, ...]) -> Any:
     if len(operands) != 3 or type(operands[0]) is not str:
         return None
     text, x, y = operands
-    if type(x) not in ARRAYS or type(y) not in ARRAYS or x.dtype is not FLOAT64 or y.dtype is not FLOAT64:
+    if not are_matrices(x, y) or not _is_matmul(text, x.shape, y.shape):
         return None
-    if not _is_matmul(text, x.shape, y.shape):
-        return None
-    made = matmul(x, y)
-    if x.ndim + y.ndim == 4 and not all(is_in_order(z) if type(z) is Array else z.flags.c_contiguous for z in (x, y)):
+    made = float_product(x, y)
+    if made.ndim == 2 and not (_lies_as_in_c(x) and _lies_as_in_c(y)):
         return with_unknown_order(made)
     return made
+
+
+def _lies_as_in_c(x: Any) -> bool:
+    return is_in_order(x) if type(x) is Array else x.flags.c_contiguous
 
 
 @functools.lru_cache(maxsize=256)
@@ -298,6 +298,8 @@ def _order_in_memory(inputs: tuple[Subscripts, ...], output: Subscripts, shapes:
 @without_sparse("np.tensordot")
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     a, b = as_traced(a), as_traced(b)
+    if type(axes) is int and axes == 1 and are_matrices(a, b) and a.shape[-1] == b.shape[0]:
+        return matmul(a, b)
     if isinstance(axes, (int, np.integer)):
         sides: list[list[Any]] = [list(range(a.ndim - int(axes), a.ndim)), list(range(int(axes)))]
     else:
@@ -322,6 +324,8 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
 @without_sparse("np.inner")
 def inner(a: Any, b: Any, /) -> Any:
     a, b = as_traced(a), as_traced(b)
+    if a.ndim == b.ndim == 1 and a.shape == b.shape:
+        return matmul(a, b)
     if a.ndim == 0 or b.ndim == 0:
         return np.multiply(a, b)
     return tensordot(a, b, (-1, -1))
@@ -330,7 +334,8 @@ def inner(a: Any, b: Any, /) -> Any:
 @implements(np.vdot)
 @without_sparse("np.vdot")
 def vdot(a: Any, b: Any, /) -> Any:
-    return matmul(ravel(conjugate(as_traced(a))), ravel(as_traced(b)))
+    a, b = as_traced(a), as_traced(b)
+    return matmul(*[x if x.ndim == 1 else ravel(x) for x in (conjugate(a), b)])
 
 
 @implements(np.linalg.outer)

@@ -28,6 +28,8 @@ from hoad._numpy.registry import as_traced, decided, implements
 from hoad._numpy.shape import broadcast_to
 from hoad._ops import primitives as prim
 
+BOOL = np.dtype(np.bool_)
+
 
 def _is_integer(k: Any) -> bool:
     if is_traced(k):
@@ -189,10 +191,11 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
         return nonzero(condition)
     if x is None or y is None:
         raise ValueError("either both or neither of x and y should be given")
-    condition = as_traced(condition)
-    if condition.dtype.kind != "b":
-        condition = np.not_equal(condition, 0)
-    if not (is_traced(x) or is_traced(y) or is_traced(condition)):
+    if type(condition) is not np.ndarray or condition.dtype is not BOOL:
+        condition = as_traced(condition)
+        if condition.dtype.kind != "b":
+            condition = np.not_equal(condition, 0)
+    if type(x) is not Array and type(y) is not Array and not (is_traced(x) or is_traced(y) or is_traced(condition)):
         return np.where(condition, *[v if _is_weak(v) else as_traced(v) for v in (x, y)])
     first = x if type(x) is Array or _is_weak(x) else as_traced(x)
     return apply_primitive(prim.SELECT, None, condition, first, y)

@@ -1,7 +1,8 @@
 """Object arrays of traced numbers, where NumPy's own Python code works on items of any kind.
 
 `numpy.polynomial` and `numpy.vectorize` make arrays of what they are given, and NumPy does not let them be overridden.
-Both are made for objects too: they get arrays of traced numbers, and return such arrays.
+Both are made for objects too: they get arrays of traced numbers, and return such arrays. Adopted code runs them with
+traced arrays instead (`hoad._core.base.frame_globals`).
 """
 
 from __future__ import annotations
@@ -22,13 +23,8 @@ POLYNOMIALS = os.path.join(os.path.dirname(np.__file__), "polynomial") + os.sep
 OF_VECTORIZE = np.vectorize.__init__.__code__.co_filename
 IN_VECTORIZE = {"_get_ufunc_and_otypes", "_vectorize_call", "_vectorize_call_with_signature", "<listcomp>", "<genexpr>"}
 
-# What ends in LAPACK, which takes no objects: by the end of the name of a function.
-INSTEAD = {
-    "fit": "Write np.linalg.lstsq(v, y)[0], where v = np.asarray(vander(x, n), like=y) with the vander of the same "
-    "module, or np.polyfit for powers",
-    "roots": "Write np.linalg.eigvals(np.asarray(companion(c), like=c)) with the companion of the same module, or "
-    "np.roots for powers",
-}
+# What ends in LAPACK, which takes no objects: ends of names of functions.
+OF_LAPACK = ("fit", "roots")
 
 
 def as_objects(x: Array, dtype: Any) -> np.ndarray | None:
@@ -54,13 +50,13 @@ def _refuse_lapack(frame: FrameType | None) -> None:
     called = ""
     while frame is not None and frame.f_code.co_filename.startswith(POLYNOMIALS):
         name = frame.f_code.co_name
-        called = name if name.endswith(tuple(INSTEAD)) and not name.endswith("fromroots") else called
+        called = name if name.endswith(OF_LAPACK) and not name.endswith("fromroots") else called
         frame = frame.f_back
     if called:
-        advice = next(advice for ending, advice in INSTEAD.items() if called.endswith(ending))
         raise NoRuleError(
-            f"{called} of numpy.polynomial takes no traced values ({here()}). {advice}; or take hoad.value(x) if plain "
-            "numbers are meant."
+            f"{called} of numpy.polynomial takes traced values in adopted code only ({here()}): "
+            "hoad.grad(hoad.adopt(f)) for a function f that calls it. Or take hoad.value(x) if plain numbers are "
+            "meant."
         )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from hoad._core.base.where import here
-from hoad._core.trace.calls import apply_primitive
+from hoad._core.trace.calls import apply_primitive, are_matrices
 from hoad._core.trace.traced import Traced, is_traced
 from hoad._numpy.complex import refuse_complex, squared_size
 from hoad._numpy.indexing import where
@@ -57,10 +57,20 @@ def refuse_sparse(name: str, operands: Iterable[Any], advice: str = "A @ x") -> 
             raise TracedValueError(f"{made} of the {type(found).__name__} A, not an array ({here()}). Write {advice}.")
 
 
+def float_product(a: Any, b: Any) -> Any:
+    """``a @ b`` of arrays of one or two axes of float64, the common case; None for anything else."""
+    if not are_matrices(a, b):
+        return None
+    found = multiplied(a, b)
+    return apply_primitive(prim.MATMUL, None, a, b) if found is None else found
+
+
 @implements(np.matmul, np.linalg.matmul)
 def matmul(a: Any, b: Any, /, **options: Any) -> Any:
     if options:
         only_defaults("matmul", **options)
+    if (found := float_product(a, b)) is not None:
+        return found
     if is_sparse(a) or is_sparse(b):
         # by its name, for no module of this layer imports one of SciPy's
         return importlib.import_module("hoad._scipy.sparse_products").product(a, b)
@@ -74,10 +84,12 @@ def matmul(a: Any, b: Any, /, **options: Any) -> Any:
 
 
 @implements(np.dot, method="dot")
-@without_sparse("np.dot")
 def dot(a: Any, b: Any, out: Any = None) -> Any:
     if out is not None:
         only_defaults("dot", out=out)
+    if (found := float_product(a, b)) is not None:
+        return found
+    refuse_sparse("np.dot", (a, b), "A @ x, or A.toarray() for an array")
     a, b = as_traced(a), as_traced(b)
     if a.ndim == 0 or b.ndim == 0:
         return np.multiply(a, b)

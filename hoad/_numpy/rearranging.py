@@ -36,7 +36,7 @@ def moved(move: Callable[..., Any], x: Any, *args: Any, **kwargs: Any) -> Any:
     return gather(x, np.asarray(move(prim.flat_places(x.shape), *args, **kwargs), order="C"))
 
 
-def _plain(name: str, option: Any) -> Any:
+def plain(name: str, option: Any) -> Any:
     """A shape or places as they are; traced integers and booleans, which have no derivative, are guarded."""
     if not holds_traced(option):
         return option
@@ -92,7 +92,7 @@ def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
 
 @implements(np.roll)
 def roll(a: Any, shift: Any, axis: Axis = None) -> Any:
-    shift = _plain("roll", shift)
+    shift = plain("roll", shift)
     a = as_traced(a)
     if axis is None:
         return reshape(roll(ravel(a), int(np.sum(shift)), 0), tuple(a.shape))
@@ -110,7 +110,7 @@ def roll(a: Any, shift: Any, axis: Axis = None) -> Any:
 
 @implements(np.tile)
 def tile(A: Any, reps: Any) -> Any:
-    reps = _plain("tile", reps)
+    reps = plain("tile", reps)
     x = as_traced(A)
     times = tuple(int(n) for n in (reps if isinstance(reps, (tuple, list, np.ndarray)) else (reps,)))
     ndim = max(x.ndim, len(times))
@@ -125,13 +125,13 @@ def tile(A: Any, reps: Any) -> Any:
 
 @implements(np.repeat, method="repeat")
 def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
-    repeats = _plain("repeat", repeats)
+    repeats = plain("repeat", repeats)
     return moved(np.repeat, a, repeats, axis)
 
 
 @implements(np.resize)
 def resize(a: Any, new_shape: Any) -> Any:
-    new_shape = _plain("resize", new_shape)
+    new_shape = plain("resize", new_shape)
     a = as_traced(a)
     if a.size == 0:
         return np.resize(np.zeros(0, a.dtype), new_shape)
@@ -197,7 +197,7 @@ def append(arr: Any, values: Any, axis: int | None = None) -> Any:
 @implements(np.insert)
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     """Every item of the result is one of x, or one of the values."""
-    obj = _plain("insert", obj)
+    obj = plain("insert", obj)
     x, values = as_traced(arr), as_traced(values)
     source = concatenate([ravel(x), ravel(values.astype(x.dtype))])
     return gather(source, np.insert(prim.flat_places(x.shape), obj, x.size + prim.flat_places(values.shape), axis))
@@ -205,13 +205,13 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
 
 @implements(np.delete)
 def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
-    obj = _plain("delete", obj)
+    obj = plain("delete", obj)
     return moved(np.delete, arr, obj, axis)
 
 
 @implements(np.array_split)
 def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    indices_or_sections = _plain("array_split", indices_or_sections)
+    indices_or_sections = plain("array_split", indices_or_sections)
     x = as_traced(ary)
     axis = normal_axis(axis, x.ndim)
     lengths = [len(part) for part in np.array_split(np.empty(x.shape[axis]), indices_or_sections)]
@@ -257,28 +257,6 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
 
 if hasattr(np, "unstack"):  # since NumPy 2.1
     implements(np.unstack)(unstack)
-
-
-# ---- padded ---------------------------------------------------------------------------------------------------------
-
-
-@implements(np.pad)
-def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Any:
-    """Every item of the result is one of x, or one of the constants."""
-    x = as_traced(array)
-    pad_width = _plain("pad", pad_width)
-    if mode == "constant":
-        constants = broadcast_to(as_traced(options.pop("constant_values", 0)), (x.ndim, 2)).astype(x.dtype)
-        source = concatenate([ravel(x), ravel(constants)])
-        marks = x.size + np.arange(2 * x.ndim).reshape(x.ndim, 2)
-        return gather(source, np.pad(prim.flat_places(x.shape), pad_width, mode, constant_values=marks, **options))
-    if mode in ("edge", "wrap") or (mode in ("reflect", "symmetric") and options.get("reflect_type", "even") == "even"):
-        return moved(np.pad, x, pad_width, mode, **options)
-    asked = f"{mode!r}" + "".join(f", {name}={value!r}" for name, value in options.items())
-    raise NoRuleError(
-        f"np.pad with mode={asked} is not recorded ({here()}). Use 'constant', 'edge', 'wrap', 'reflect' or "
-        "'symmetric', or np.concatenate."
-    )
 
 
 # ---- triangles ------------------------------------------------------------------------------------------------------
@@ -368,7 +346,7 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
 @implements(np.compress)
 def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> Any:
     only_defaults("compress", out=out)
-    condition = _plain("compress", condition)
+    condition = plain("compress", condition)
     return moved(lambda places: np.compress(condition, places, axis), a)
 
 
@@ -403,7 +381,7 @@ def sort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, 
 @implements(np.argpartition, method="argpartition")
 def argpartition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> Any:
     only_defaults("argpartition", order=order)
-    kth = _plain("argpartition", kth)
+    kth = plain("argpartition", kth)
     a, axis = _flat_or(a, axis)
     return apply_primitive(prim.ARGPARTITION, (axis, tuple(np.ravel(kth).tolist())), a)
 

@@ -31,15 +31,17 @@ from hoad._ops import primitives as prim
 def _reduced_shape(shape: tuple[int, ...], axes: tuple[int, ...], keepdims: bool) -> tuple[int, ...]:
     if keepdims:
         return tuple(1 if d in axes else n for d, n in enumerate(shape))
+    if len(axes) == 1:
+        return shape[: axes[0]] + shape[axes[0] + 1 :]
     return tuple(n for d, n in enumerate(shape) if d not in axes)
 
 
 def _reduce(primitive: Primitive, x: Any, axis: Axis, keepdims: Any) -> Any:
     axes = reduced_axes(axis, x.ndim)
-    shape = _reduced_shape(x.shape, axes, keeps_axes(keepdims))
-    if isinstance(x, Scalar) or not axes:
+    shape = () if axis is None and not keeps_axes(keepdims) else _reduced_shape(x.shape, axes, keeps_axes(keepdims))
+    if not axes:
         return copy(x)
-    if primitive is not prim.SUM and math.prod(x.shape[a] for a in axes) == 0:
+    if primitive is not prim.SUM and x.size == 0 and math.prod(x.shape[a] for a in axes) == 0:
         raise ValueError(f"zero-size array to reduction operation {primitive.name} which has no identity")
     if primitive is prim.SUM and (found := total(x, axes)) is not None:
         return reshape(found, shape)
@@ -115,8 +117,11 @@ def _extremum(name: str, primitive: Primitive, combine: np.ufunc, sign: int) -> 
     def implementation(
         x: Any, axis: Axis = None, out: Any = None, keepdims: Any = False, initial: Any = None, where: Any = None
     ) -> Any:
-        only_defaults(name, out=out)
+        if out is not None:
+            only_defaults(name, out=out)
         x = as_traced(x)
+        if not is_given(where) and not is_given(initial):
+            return _reduce(primitive, x, axis, keepdims)
         if is_given(where):
             if not is_given(initial):
                 raise ValueError(

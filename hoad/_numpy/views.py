@@ -24,6 +24,7 @@ from hoad._core.trace.views import (
     reshaped_in_turn,
     seen,
     shadow,
+    transposed,
     view_of,
 )
 from hoad._numpy.contractions import matrix_product, normal_subscripts
@@ -67,9 +68,21 @@ def _apart(ravel: Implementation, value: Implementation) -> Implementation:
     """Raveling copies the items of a part of a complex array, which have gaps between them."""
 
     def implementation(x: Any, *args: Any, **kwargs: Any) -> Any:
+        if type(x) is Array and not args and not kwargs and (found := reshaped_in_turn(x, (-1,))) is not None:
+            return found
         if isinstance(x, Array) and is_part(x) and x.size > 1:
             return copy_of(value(x, *args, **kwargs))
         return ravel(x, *args, **kwargs)
+
+    return implementation
+
+
+def _transpose(general: Implementation, value: Implementation) -> Implementation:
+    """The common case, of all axes, is found sooner."""
+
+    def implementation(x: Any, axes: Any = None) -> Any:
+        found = transposed(x) if type(x) is Array and axes is None else None
+        return general(x, axes) if found is None else found
 
     return implementation
 
@@ -181,6 +194,7 @@ def _table() -> list[tuple[Any, Implementation, str | None, str | None]]:
 OTHERWISE: dict[Any, Callable[[Implementation, Implementation], Implementation]] = {
     np.ravel: _apart,
     np.reshape: _reshape,
+    np.transpose: _transpose,
 }
 
 

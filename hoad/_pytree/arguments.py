@@ -145,9 +145,8 @@ def check_argument(driver: str, place: int | str | Name, value: Any) -> None:
             f"{driver} computes in float64 and float32, but argument {place} is {dtype}. Use x.astype(np.float64)."
         )
     elif dtype.kind != "f":
-        raise DTypeError(
-            f"{driver} needs a float argument, but argument {place} is an array of {dtype}. Use x.astype(float)."
-        )
+        advice = f"Take its fields, such as x[{dtype.names[0]!r}]" if dtype.names else "Use x.astype(float)"
+        raise DTypeError(f"{driver} needs a float argument, but argument {place} is an array of {dtype}. {advice}.")
 
 
 def check_complex(driver: str, place: int | str | Name, dtype: np.dtype[Any]) -> None:

@@ -81,7 +81,8 @@ class _NamedTuple(Kind):
         return Node(type(x), x._fields), x
 
     def join(self, node: Node, parts: list[Any]) -> Any:
-        return node.cls._make(parts)  # type: ignore[attr-defined]
+        make = getattr(node.cls, "_make", None)  # results of SciPy's that are like named tuples have none
+        return node.cls(*parts) if make is None else make(parts)
 
     def label(self, key: Any) -> str:
         return f".{key}"

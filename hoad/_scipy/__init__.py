@@ -24,7 +24,7 @@ FILES = {
     ),
     "scipy.integrate": ("odepack", "quadrature"),
     "scipy.integrate._ode": ("initial_values",),
-    "scipy.interpolate": ("scattered",),
+    "scipy.interpolate": ("scattered", "splines"),
     "scipy.interpolate._ppoly": ("splines",),
     "scipy.interpolate._dfitpack": ("fitpack",),
     "scipy.interpolate._fitpack": ("fitpack",),
@@ -39,7 +39,7 @@ FILES = {
     "scipy.sparse._csparsetools": ("sparse_products",),
     "scipy.sparse.linalg": ("sparse_products",),
     "scipy.special": ("nodes", "spherical_bessel", "spherical_harmonics"),
-    "scipy.stats": ("expectiles", "sample_distances"),
+    "scipy.stats": ("box_probabilities", "expectiles", "sample_distances"),
     "scipy.stats._stats": ("kernel_densities",),
     "scipy.spatial.distance": ("distances",),
 }

@@ -1,4 +1,4 @@
-"""FITPACK's splines, behind `splrep`, `splev`, `splint` and `UnivariateSpline`: what its compiled functions return.
+"""FITPACK's splines, behind `splrep`, `splev`, `UnivariateSpline` and others: what its compiled functions return.
 
 Up to SciPy 1.17 these are in `_dfitpack`, in Fortran; from 1.18 on in `_fitpack`, in C, with other signatures.
 """
@@ -19,7 +19,7 @@ from hoad._scipy.systems import solve_banded
 _dfitpack = module("scipy.interpolate._dfitpack")
 _fitpack = module("scipy.interpolate._fitpack")
 INTERPOLATES = -1  # what FITPACK says of a spline that goes through all points
-OUTSIDE = 1
+OUTSIDE, OF_DEGREE = 1, 10  # numbers of errors
 ZEROS, RAISES, BOUNDARY = 1, 2, 3  # ways to extrapolate, beside 0, by the polynomials at the ends
 
 
@@ -182,6 +182,67 @@ def curfit(task: int, x: Any, y: Any, w: Any, t: Any, wrk: Any, iwrk: Any, xb: A
     n = knots.shape[0]
     t[:n] = knots
     return n, np.concatenate([c, np.zeros(t.shape[0] - c.shape[0])]), residual, INTERPOLATES if task == 0 else 0
+
+
+# ---- two variables ---------------------------------------------------------------------------------------------------
+
+
+@in_place_of(_dfitpack, "regrid_smth")
+def regrid_smth(
+    x: Any, y: Any, z: Any, xb: Any, xe: Any, yb: Any, ye: Any, kx: int = 3, ky: int = 3, s: Any = 0.0, *_: Any
+) -> Any:
+    """What `RectBivariateSpline` keeps of a spline through all points."""
+    if _smooths(s):
+        raise _refusal("RectBivariateSpline")
+    x, y, z = map(as_traced, (x, y, z))
+    tx, ty = (_knots(at, k, at[0] if b is None else b, at[-1] if e is None else e)
+              for at, k, b, e in ((x, kx, xb, xe), (y, ky, yb, ye)))  # fmt: skip
+    rows = _interpolated(x, z.reshape(x.shape[0], y.shape[0]), tx, kx)
+    c = _interpolated(y, rows.T, ty, ky).T
+    return tx.shape[0], tx, ty.shape[0], ty, c.ravel(), 0.0, INTERPOLATES
+
+
+def _of_two(tx: Any, ty: Any, c: Any, kx: int, ky: int, nux: int, nuy: int, x: Any, y: Any) -> tuple[Any, Any]:
+    """The sums over the basis functions of x, and the basis functions of y; beyond the ends, as at the ends."""
+    counts = tx.shape[0] - kx - 1, ty.shape[0] - ky - 1
+    of_x, of_y = (
+        spline_values(as_traced(t), np.eye(n), k, np.clip(at, t[k], t[n]), nu)
+        for t, n, k, at, nu in (
+            (tx, counts[0], kx, np.atleast_1d(as_traced(x)), nux),
+            (ty, counts[1], ky, np.atleast_1d(as_traced(y)), nuy),
+        )
+    )
+    return of_x @ as_traced(c).reshape(counts), of_y
+
+
+@in_place_of(_dfitpack, "parder")
+def parder(tx: Any, ty: Any, c: Any, kx: int, ky: int, nux: int, nuy: int, x: Any, y: Any) -> tuple[Any, int]:
+    """Partial derivatives on a grid, and 0 or the number of an error."""
+    if nux >= max(kx, 1) or nuy >= max(ky, 1):
+        return np.zeros(0), OF_DEGREE
+    sums, of_y = _of_two(tx, ty, c, kx, ky, nux, nuy, x, y)
+    return sums @ of_y.T, 0
+
+
+@in_place_of(_dfitpack, "pardeu")
+def pardeu(tx: Any, ty: Any, c: Any, kx: int, ky: int, nux: int, nuy: int, x: Any, y: Any) -> tuple[Any, int]:
+    """The same at some points."""
+    if nux >= max(kx, 1) or nuy >= max(ky, 1):
+        return np.zeros(0), OF_DEGREE
+    sums, of_y = _of_two(tx, ty, c, kx, ky, nux, nuy, x, y)
+    return np.sum(sums * of_y, 1), 0
+
+
+@in_place_of(_dfitpack, "bispev")
+def bispev(tx: Any, ty: Any, c: Any, kx: int, ky: int, x: Any, y: Any) -> Any:
+    """Values on a grid, and 0 for no error."""
+    return parder(tx, ty, c, kx, ky, 0, 0, x, y)
+
+
+@in_place_of(_dfitpack, "bispeu")
+def bispeu(tx: Any, ty: Any, c: Any, kx: int, ky: int, x: Any, y: Any) -> Any:
+    """The same at some points."""
+    return pardeu(tx, ty, c, kx, ky, 0, 0, x, y)
 
 
 _CHECK: Any = getattr(_dfitpack or _fitpack, "fpchec", None)

@@ -1,4 +1,4 @@
-"""Spherical Bessel functions of whole orders, and the logarithm of the multivariate gamma function.
+"""Spherical Bessel functions of whole orders, the logarithm of the multivariate gamma function, and the factorial.
 
 References
 ----------
@@ -101,3 +101,24 @@ def multigammaln(a: Any, d: int) -> Any:
     a = inexact(a)
     halves = 0.5 * np.arange(int(d))
     return 0.25 * d * (d - 1) * math.log(math.pi) + np.sum(sc.gammaln(a[..., None] - halves), -1)
+
+
+@implements(sc.factorial)
+def factorial(n: Any, exact: bool = False, extend: str = "zero") -> Any:
+    """The factorial Γ(n + 1), which is differentiated by n; of a negative n it is 0, unless `extend` is "complex".
+
+    Notes
+    -----
+    Cost: that of a gamma function.
+
+    Examples
+    --------
+    >>> from hoad.scipy import special
+    >>> round(hoad.grad(lambda n: special.factorial(n))(0.0), 6)
+    -0.577216
+    """
+    n = inexact(n)
+    if extend == "complex":
+        return sc.gamma(n + 1.0)
+    negative = np.less(n, 0.0)
+    return np.where(negative, 0.0, sc.gamma(np.where(negative, 0.0, n) + 1.0))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 from typing import Any
 
 import numpy as np
 
+from hoad._core.base.frame_globals import Adopting
 from hoad._core.trace.traced import guard_value, is_traced
 from hoad._numpy.registry import as_traced
 from hoad._scipy.compiled import in_place_of, module
@@ -167,6 +169,42 @@ def evaluate_all_bspl(t: Any, k: int, xval: Any, m: int, nu: int = 0) -> Any:
 
 
 # ---- grids ----------------------------------------------------------------------------------------------------------
+
+
+@in_place_of(_dierckx, "evaluate_ndbspline")
+def evaluate_ndbspline(
+    xi: Any, t: Any, len_t: Any, k: Any, nu: Any, extrapolate: bool, c: Any, count: int, strides: Any, places: Any
+) -> Any:
+    """Derivatives of a tensor product of splines at some points: sums over the basis functions that are not 0 there."""
+    weights, rows = np.ones((xi.shape[0], 1)), np.zeros((xi.shape[0], 1), int)
+    outside: Any = np.any(np.isnan(xi), 1)
+    for d in range(xi.shape[1]):
+        knots, degree, at = t[d, : len_t[d]], int(k[d]), xi[:, d]
+        if nu[d] > degree:
+            return np.zeros((xi.shape[0], count))
+        basis, first = basis_functions(knots, degree, at, int(nu[d]))
+        weights = weights[:, :, None] * np.stack([as_traced(b) for b in basis], 1)[:, None, :]
+        rows = rows[:, :, None] + int(strides[d]) // count * (first[:, None, None] + np.arange(degree + 1))
+        weights, rows = (x.reshape(x.shape[0], -1) for x in (weights, rows))
+        if not extrapolate:
+            outside = outside | (at < knots[degree]) | (at > knots[-degree - 1])
+    found = np.sum(weights[:, :, None] * c.reshape(-1, count)[rows], 1)
+    return np.where(outside[:, None], np.nan, found)
+
+
+@in_place_of(module("scipy.interpolate._ndbspline"), "make_ndbspl")
+def make_ndbspl(points: Any, values: Any, k: Any = 3, **options: Any) -> Any:
+    """The interpolant on a grid, one axis after another, where SciPy solves for all at once and to a tolerance."""
+    interpolate = importlib.import_module("scipy.interpolate")
+    degrees = tuple(k) if np.ndim(k) else (k,) * len(points)
+    knots: list[Any] = []
+    c = as_traced(values)
+    with Adopting():
+        for d, (x, degree) in enumerate(zip(points, degrees, strict=True)):
+            spline = interpolate.make_interp_spline(x, np.moveaxis(c, d, 0), degree)
+            knots.append(spline.t)
+            c = np.moveaxis(spline.c, 0, d)
+        return interpolate.NdBSpline(tuple(knots), c, degrees)
 
 
 @in_place_of(_rgi, "find_indices")

@@ -160,6 +160,9 @@ PROGRAMS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
         lambda x: np.sqrt(x[0]) * np.cos(x[1]),
     ),
     "table": (lambda x: np.array([5.0, 7.0])[int(x[2])] * x[0], lambda x: 7.0 * x[0]),
+    "ranges": (lambda x: np.sum(np.arange(x[1], 2.0, x[0])) + len(np.arange(3)), lambda x: 5 * x[1] + 10 * x[0] + 3.0),
+    "iterators": (lambda x: np.sum(np.fromiter((v * v for v in x), float)), lambda x: np.sum(x**2)),
+    "one range": (lambda x: np.sum(np.arange(x[2])), lambda x: 1.0 + 0.0 * x[0]),
     "masked out": (
         lambda x: np.sum(np.where(np.less(x, 0.5, out=np.zeros(3, bool)), x, 2 * x)),
         lambda x: x[0] + 2 * x[1] + 2 * x[2],

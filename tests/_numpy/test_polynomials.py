@@ -137,19 +137,24 @@ def test_points_of_a_package_that_knows_no_traced_arrays(module: Any, name: str,
         found = hoad.grad(lambda x, f=f, g=function: _summed(f(x, g)))(X)
         wanted = by_complex_steps(lambda x, f=f, g=function: _summed(f(x, g)), X)
         np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12, err_msg=suffix)
-    with pytest.raises(hoad.NoRuleError, match=rf"{name}fit of numpy.polynomial.*np\.linalg\.lstsq"):
-        hoad.grad(lambda y: _summed(getattr(module, f"{name}fit")(X, y, 1)))(X)
-    with pytest.raises(hoad.NoRuleError, match=rf"{name}roots of numpy.polynomial.*np\.linalg\.eigvals"):
-        hoad.grad(lambda c: np.sum(np.real(getattr(module, f"{name}roots")(c))))(C)
 
 
-def test_what_is_advised_for_fits_and_roots() -> None:
-    vander, companion = polynomial.chebyshev.chebvander, polynomial.chebyshev.chebcompanion
-    y = np.array([0.3, 0.1, -0.7])
-    fit = hoad.jvp(lambda y: np.linalg.lstsq(np.asarray(vander(X, 1), like=y), y)[0], (y,), (y,))[0]
-    np.testing.assert_allclose(fit, polynomial.chebyshev.chebfit(X, y, 1), rtol=1e-13)
-    roots = hoad.jvp(lambda c: np.linalg.eigvals(np.asarray(companion(c), like=c)), (C,), (C,))[0]
-    np.testing.assert_allclose(np.sort(roots), polynomial.chebyshev.chebroots(C), rtol=1e-12)
+@pytest.mark.parametrize(("module", "name", "cls"), FAMILIES, ids=[f[1] for f in FAMILIES])
+def test_fits_and_roots_are_adopted(module: Any, name: str, cls: Any) -> None:
+    fit, roots = getattr(module, f"{name}fit"), getattr(module, f"{name}roots")
+    y, w = np.array([0.3, 0.1, -0.7, 0.9]), np.array([1.0, 2.0, 0.5, 1.5])
+    for case, f in {
+        "fit": lambda y: fit(C, y, 2),
+        "by x and weights": lambda y: fit(y, C, 1, w=w + y),
+        "of a class": lambda y: cls.fit(C, y, 2).coef,
+        "roots": lambda c: np.sort(np.real(roots(c * [5.0, 1.0, 5.0, 1.0]))),
+        "arithmetic": lambda c: (cls(c) * cls([1.0, c[0]]) - cls([2.0])).coef,
+    }.items():
+        found = hoad.jacobian(hoad.adopt(f))(y)
+        np.testing.assert_allclose(found, by_differences(f, y), rtol=1e-7, atol=1e-7, err_msg=case)
+    for called, f, x in (("fit", lambda y: fit(C, y, 1), y), ("roots", roots, C)):
+        with pytest.raises(hoad.NoRuleError, match=rf"{name}{called} of numpy.polynomial.*hoad\.adopt"):
+            hoad.jvp(f, (x,), (x,))
 
 
 @pytest.mark.skipif(not hasattr(polynomial.polynomial, "polyvalnd"), reason="from NumPy 2.5 on")

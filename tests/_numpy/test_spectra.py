@@ -190,6 +190,10 @@ def within(m: Any) -> Any:
 # name: of (f, w, v), and what it is of f(A)
 PRODUCTS: dict[str, tuple[Callable[..., Any], Function]] = {
     "V * f @ V.T": (lambda f, w, v: np.sum((v * f(w)) @ v.T * W), weighed),
+    "np.matmul": (lambda f, w, v: np.sum(np.matmul(v * f(w), v.T) * W), weighed),
+    "np.dot": (lambda f, w, v: np.sum(np.dot(v * f(w), v.T) * W), weighed),
+    "einsum of two": (lambda f, w, v: np.sum(np.einsum("ij,jk->ik", v * f(w), v.T) * W), weighed),
+    "tensordot": (lambda f, w, v: np.sum(np.tensordot(v * f(w), v.T, 1) * W), weighed),
     "V / g @ V.T": (lambda f, w, v: np.sum((v / (1.0 / f(w))) @ v.T * W), weighed),
     "V @ diag @ V.T": (lambda f, w, v: np.sum(v @ np.diag(f(w)) @ v.T * W), weighed),
     "V @ (f * V.T)": (lambda f, w, v: np.sum(v @ (f(w)[:, None] * v.T) * W), weighed),

@@ -130,7 +130,7 @@ ROWS: list[Call] = [
         "integrate.solve_ivp", IVP, call=solved("RK45"), tag="method='RK45', 'RK23', 'DOP853'", D="y0 args", N="t_span"
     ),
     *of("integrate.solve_ivp", IVP, call=solved("LSODA"), tag="method='LSODA'", N="y0 args", note=COMPILED),
-    *of("integrate.solve_ivp", IVP, call=solved("BDF"), tag="method='BDF'", N="y0 args", note=COMPILED),
+    *of("integrate.solve_ivp", IVP, call=solved("BDF"), tag="method='BDF'", D="y0 args"),
     *of("integrate.solve_ivp", IVP, call=solved("Radau"), tag="method='Radau'", N="y0 args", note=COMPILED),
     *of(
         "integrate.odeint",

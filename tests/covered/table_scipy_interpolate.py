@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import scipy.interpolate
 from covered.scipy_calls import Call, of
+from scipy.sparse.linalg import spsolve
 
 X = np.array([0.0, 0.5, 1.25, 2.0, 3.0, 3.5, 4.25])
 Y = np.sin(X) + 0.1 * X + 0.25
@@ -22,6 +24,7 @@ HEIGHTS = np.array([0.5, 1.0, -0.25, 0.75, 0.3, 1.25])
 WITHIN = np.array([[0.4, 0.3], [0.8, 0.6]])
 XY = {"x": X, "y": Y, "at": AT}
 SMOOTHING = "It chooses knots until the spline is smooth enough. Give it s=0, or use make_smoothing_spline."
+BY_FORTRAN = "D" if hasattr(scipy.interpolate, "_dfitpack") else "N"  # up to SciPy 1.17
 OLD = "FITPACK is compiled. Use make_interp_spline or BSpline."
 
 
@@ -172,17 +175,17 @@ def _of_several() -> Iterator[Call]:
         yield from of(
             "interpolate.RegularGridInterpolator",
             grid,
-            call=lambda f, x, v, at, m=method: f((x, GY), v, m)(at),
-            N="points values xi",
+            call=lambda f, x, v, at, m=method: f((x, GY), v, m, solver=spsolve)(at),
+            D="points values xi",
             tag=f"method='{method}'",
+            note="The spline is found directly, by SciPy to a tolerance.",
         )
     yield from of("interpolate.interpn", grid, call=lambda f, x, v, at: f((x, GY), v, at), D="points values xi")
     yield from of(
         "interpolate.RectBivariateSpline",
         {"x": GX, "z": GRID, "at": 0.3},
         call=lambda f, x, z, at: f(x, GY, z)(at, 0.7),
-        N="x z at",
-        note=OLD,
+        **{BY_FORTRAN: "x z at"},
     )
     cloud = {"x": CLOUD, "y": HEIGHTS, "at": WITHIN}
     yield from of("interpolate.CloughTocher2DInterpolator", cloud, call=evaluated, N="x y at")
@@ -214,13 +217,13 @@ def _of_several() -> Iterator[Call]:
         D="x d at",
     )
     yield from of(
-        "interpolate.NdBSpline", {"c": C, "at": AT[:1]}, call=lambda f, c, at: f((KNOTS,), c, 3)(at), N="c at"
+        "interpolate.NdBSpline", {"c": C, "at": AT[:1]}, call=lambda f, c, at: f((KNOTS,), c, 3)(at), D="c at"
     )
     yield from of(
         "interpolate.bisplev",
         {"x": AT[:2], "c": np.arange(4.0)},
         call=lambda f, x, c: f(x, np.array([0.5]), (np.array([0.0, 0, 3, 3]), np.array([0.0, 0, 3, 3]), c, 1, 1)),
-        N="x c",
+        **{BY_FORTRAN: "x c"},
         note=OLD,
     )
     yield from of(

@@ -219,7 +219,7 @@ def _designs() -> Iterator[Call]:
     )
     yield from of("signal.firwin", {"cutoff": 0.3}, call=lambda f, c: f(5, c), D="cutoff")
     yield from of(
-        "signal.firwin2", {"gain": np.array([1.0, 0.5, 0.0])}, call=lambda f, g: f(5, [0.0, 0.5, 1.0], g), N="gain"
+        "signal.firwin2", {"gain": np.array([1.0, 0.5, 0.0])}, call=lambda f, g: f(5, [0.0, 0.5, 1.0], g), D="gain"
     )
     yield from of(
         "signal.remez", {"desired": np.array([1.0, 0.1])}, call=lambda f, d: f(5, [0.0, 0.3, 0.4, 0.5], d), N="desired"

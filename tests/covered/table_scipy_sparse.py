@@ -24,10 +24,7 @@ def _products() -> Iterator[Call]:
     for name in ("coo_array", "csc_array", "csr_array", "dia_array"):
         yield from of(f"sparse.{name}", {"x": V}, call=lambda f, x: f(DENSE) @ x, D="x", tag="a @ x")
         yield from of(f"sparse.{name}", {"x": V}, call=lambda f, x: x @ f(DENSE), D="x", tag="x @ a")
-        kind = "N" if name == "coo_array" else "D"
-        yield from of(
-            f"sparse.{name}", {"x": M}, call=lambda f, x: f(DENSE) @ x, tag="a @ x of matrices", **{kind: "x"}
-        )
+        yield from of(f"sparse.{name}", {"x": M}, call=lambda f, x: f(DENSE) @ x, tag="a @ x of matrices", D="x")
     for name in ("bsr_array", "dok_array"):
         yield from of(f"sparse.{name}", {"x": V}, call=lambda f, x: f(DENSE) @ x, D="x", tag="a @ x")
     for name in FORMATS:

@@ -152,7 +152,9 @@ def _functions() -> Iterator[Call]:
         yield from of(f"special.{name}", {"z": 0.7}, call=lambda f, z: f(2, z, True), D="z", tag="derivative=True")
     yield from of("special.polygamma", {"x": 0.7}, call=lambda f, x: f(1, x), D="x")
     yield from of("special.diric", {"x": W}, call=lambda f, x: f(x, 4), D="x")
-    yield from of("special.factorial", {"n": 3.5}, call=lambda f, n: f(n, extend="complex"), N="n")
+    yield from of("special.factorial", {"n": 3.5}, D="n")
+    yield from of("special.factorial", {"n": 3.5}, call=lambda f, n: f(n, extend="complex"), tag="extended", D="n")
+    yield from of("special.zeta", {"x": 2.5}, tag="alone", D="x")
     for name in ("factorial2", "factorialk"):
         more = [3] if name == "factorialk" else []
         yield from of(f"special.{name}", {"n": 3.5}, call=lambda f, n, m=more: f(n, *m, extend="complex"), N="n")

@@ -17,6 +17,8 @@ U = np.array([0.02, 0.3, 0.11, 0.7])
 XY, YX, XYT = np.stack([X, Y], 1), np.stack([P8, X], 1), np.stack([X[:3], Y[:3], P8[:3]])
 X2, M2, C2 = np.array([0.3, 0.7]), np.array([0.1, -0.2]), np.array([[1.5, 0.3], [0.3, 0.8]])
 
+BY_PYTHON = "D" if hasattr(st._multivariate, "_qauto") else "N"  # of boxes: from SciPy 1.17 on
+
 FUNCTIONS: list[Call] = [
     *of("stats.gmean", {"a": X}, D="a"),
     *of("stats.hmean", {"a": X}, D="a"),
@@ -177,7 +179,7 @@ FUNCTIONS: list[Call] = [
     *of("stats.directional_stats", {"samples": XY}, call=lambda f, x: f(x).mean_direction, D="samples"),
     *of("stats.ecdf", {"sample": X}, call=lambda f, x: f(x).cdf.quantiles, D="sample"),
     *of("stats.tiecorrect", {"rankvals": X}, C="rankvals"),
-    *of("stats.poisson_means_test", {"diff": 0.1}, call=lambda f, d: f(9, 12.0, 5, 8.0, diff=d), N="diff"),
+    *of("stats.poisson_means_test", {"diff": 0.1}, call=lambda f, d: f(9, 12.0, 5, 8.0, diff=d)[0], D="diff"),
     *of("stats.quantile_test", {"x": X, "q": 0.9}, call=lambda f, x, q: f(x, q=q).pvalue, C="x q"),
     *of(
         "stats.bootstrap",
@@ -234,7 +236,14 @@ FUNCTIONS: list[Call] = [
         call=lambda f, x, m, c: f.logpdf(x, m, 0.5 * (c + c.T)),
         D="x mean cov",
     ),
-    *of("stats.multivariate_normal", {"x": X2}, call=lambda f, x: f.cdf(x, M2, C2), N="x", tag="another call"),
+    *of(
+        "stats.multivariate_normal",
+        {"x": X2, "mean": M2, "cov": C2},
+        call=lambda f, x, m, c: f.logcdf(x, m, 0.5 * (c + c.T)),
+        tag="logcdf",
+        **{BY_PYTHON: "x mean cov"},
+    ),
+    *of("stats.multivariate_t", {"x": X2}, call=lambda f, x: f.cdf(x, M2, C2, 4.5), tag="cdf", N="x"),
     *of(
         "stats.multivariate_t",
         {"x": X2, "loc": M2, "shape": C2, "df": 4.5},
@@ -528,7 +537,7 @@ DISTRIBUTIONS = [
     Distribution("mielke", (10.4, 4.6), {"C": {"var std entropy": "loc"}}),
     Distribution("moyal", (), {"C": {"var std entropy": "loc"}}),
     Distribution("nakagami", (4.967,), {"C": {"var std entropy": "loc"}}),
-    Distribution("nbinom", (0.4, 0.4), {"N": {"entropy": "n p"}, "C": {"ppf isf": "q n p", "median": "n p"}}),
+    Distribution("nbinom", (0.4, 0.4), {"C": {"ppf isf": "q n p", "median": "n p"}}),
     Distribution(
         "ncf",
         (27.0, 27.0, 0.4158),
@@ -592,7 +601,7 @@ DISTRIBUTIONS = [
         slow=True,
     ),
     Distribution("planck", (0.51,), {"C": {"isf": "q lambda_", "median": "lambda_"}, "-": {"ppf": "q lambda_"}}),
-    Distribution("poisson", (0.6,), {"N": {"entropy": "mu"}, "C": {"ppf isf": "q mu", "median": "mu"}}),
+    Distribution("poisson", (0.6,), {"C": {"ppf isf": "q mu", "median": "mu"}}),
     Distribution("powerlaw", (1.659,), {"C": {"var std entropy": "loc"}}),
     Distribution(
         "powerlognorm",
@@ -665,7 +674,7 @@ DISTRIBUTIONS = [
     Distribution("weibull_min", (1.787,), {"C": {"var std entropy": "loc"}}),
     Distribution("wrapcauchy", (0.03107,), {"C": {"var std entropy": "loc"}}),
     Distribution("yulesimon", (11.0,), {"C": {"ppf isf": "q alpha", "median": "alpha"}}),
-    Distribution("zipf", (6.6,), {"N": {"ppf isf": "q"}, "C": {"ppf isf median": "a"}}),
+    Distribution("zipf", (6.6,), {"C": {"ppf isf": "q a", "median": "a"}}),
     Distribution(
         "zipfian",
         (0.75, 15),

@@ -70,6 +70,10 @@ SHAPES = [
     Row("numpy.pad", D, lambda x: np.pad(x, 2, "wrap"), V, "mode='wrap'"),
     Row("numpy.pad", D, lambda x: np.pad(x, 1, "symmetric"), V, "mode='symmetric'"),
     Row("numpy.pad", D, lambda x: np.pad(x, 1, constant_values=x[0]), V, "array, constant_values"),
+    Row("numpy.pad", D, lambda x: np.pad(x, 1, "linear_ramp", end_values=x[0]), V, "mode='linear_ramp'"),
+    Row("numpy.pad", D, lambda x: np.pad(x, 1, "mean"), M, "mode='mean'"),
+    Row("numpy.pad", D, lambda x: np.pad(x, 2, "maximum"), V, "mode='maximum', 'minimum', 'median'", analytic=False),
+    Row("numpy.pad", D, lambda x: np.pad(x, 1, "reflect", reflect_type="odd"), V, "reflect_type='odd'"),
     Row(
         "numpy.pad",
         Kind.IMPOSSIBLE,

@@ -275,7 +275,7 @@ KEYWORDS: dict[str, F] = {
     "choose, out=": lambda x: np.sum(np.choose([0, 1], [x[:2], x[1:]], out=np.zeros(2))),
     "compress, out=": lambda x: np.sum(np.compress([True, False, True], x, out=np.zeros(2))),
     "trace, out=": lambda x: np.trace(np.outer(x, x), out=np.zeros(())),
-    "pad, odd": lambda x: np.sum(np.pad(x, 1, "reflect", reflect_type="odd")),
+    "repeat, traced": lambda x: np.sum(np.repeat(x, x)),
 }
 
 

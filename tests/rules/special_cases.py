@@ -305,6 +305,8 @@ elementwise(
 for _k, _at in enumerate((between(-9.0, -0.3), between(-0.2, 0.8), between(1.2, 20.0))):
     special("zetac", lambda x: mp.zeta(x) - 1, _at, singular=[1.0], tolerance=4e-14, closes=False,
             label=f"special_zetac_{_k}")  # fmt: skip
+    elementwise(f"special_zeta_alone_{_k}", sc.zeta, mp.zeta, _at, uses=["scipy.special.zeta(x)"], room="special",
+                singular=[1.0], tolerance=4e-14, closes=False)  # fmt: skip
 special("hyp0f1", mp.hyp0f1, between(-10.0, 10.0), of=[1.5], tolerance=1e-13)
 special("hyperu", lambda a, b, x: mp.exp(x) * mp.e1(x), between(0.3, 3.0), of=[1.0, 1.0], tolerance=1e-11)
 

@@ -134,3 +134,20 @@ def test_the_names_of_the_package() -> None:
     direct = ip.CubicSpline(X, DY)
     np.testing.assert_allclose(hoad.grad(f)(Y) @ DY, np.sum(direct(Q)) + direct.integrate(0.0, 1.0), rtol=1e-12)
     np.testing.assert_array_equal(interpolate.CubicSpline(X, Y)(Q), ip.CubicSpline(X, Y)(Q))
+
+
+def test_a_spline_of_two_variables_is_a_polynomial_of_low_degree() -> None:
+    """x³y² + y³ is its own cubic spline: hoad's derivatives are those of the polynomial, SciPy's values nearly so."""
+    grid = (X, Q)
+    data = X[:, None] ** 3 * Q**2 + Q**3
+
+    def f(at: Any, values: Any = data, nu: Any = None) -> Any:
+        return interpolate.RegularGridInterpolator(grid, values, "cubic")(np.reshape(at, (1, 2)), nu=nu)[0]
+
+    x, y = at = np.array([1.7, 1.1])
+    assert hoad.jvp(lambda v: f(at, v), (data,), (2.0 * data,))[1] == pytest.approx(2.0 * (x**3 * y**2 + y**3))
+    wanted = [[6 * x * y**2, 6 * x**2 * y], [6 * x**2 * y, 2 * x**3 + 6 * y]]
+    np.testing.assert_allclose(hoad.hessian(lambda at: f(at, 1.0 * data))(at), wanted, rtol=1e-3)
+    slopes = hoad.jit(hoad.hessian(lambda z: f(z[:2], z[2] * data)))(np.array([x, y, 1.0]))
+    np.testing.assert_allclose(slopes[:2, :2], wanted, rtol=1e-12)
+    assert hoad.grad(lambda s: f(at, s * data, nu=(1, 1)))(1.0) == pytest.approx(6 * x**2 * y)

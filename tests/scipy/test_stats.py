@@ -17,6 +17,7 @@ import pytest
 import hoad
 
 stats = pytest.importorskip("scipy.stats")
+scipy_special = pytest.importorskip("scipy.special")
 
 DIGITS = 30
 LOC, SCALE = 0.25, 1.25
@@ -369,3 +370,24 @@ def test_expectiles_along_axes(options: dict[str, Any]) -> None:
     np.testing.assert_allclose(slope, np.subtract(*beside) / 2e-6, rtol=1e-7)
     with pytest.raises(hoad.NoRuleError, match=r"expectile with nan_policy"):
         hoad.jvp(hoad.adopt(lambda x: stats.expectile(x, 0.3, nan_policy="omit")), (x,), (x,))
+
+
+@pytest.mark.skipif(not hasattr(stats._multivariate, "_qmvn"), reason="older releases end in other compiled functions")
+def test_boxes_of_normal_variables() -> None:
+    """Of three variables P(all < 0) = 1/8 + Σ asin(r) / 4π, and independent ones have a product."""
+    cdf, zero = stats.multivariate_normal.cdf, np.zeros(3)
+
+    def orthant(r: Any) -> Any:
+        rows = [[1.0, r[0], r[1]], [r[0], 1.0, r[2]], [r[1], r[2], 1.0]]
+        return cdf(zero, zero, np.array(rows))
+
+    r, left = np.array([0.3, -0.2, 0.4]), np.sqrt(1.0 - np.array([0.3, -0.2, 0.4]) ** 2)
+    adopted = hoad.adopt(orthant)
+    assert abs(hoad.value_and_grad(adopted)(r)[0] - 0.125 - np.sum(np.arcsin(r)) / (4 * np.pi)) < 1e-4  # SciPy's error
+    np.testing.assert_allclose(hoad.jit(hoad.grad(adopted))(r), 1.0 / (4 * np.pi * left), rtol=1e-12)
+    np.testing.assert_allclose(hoad.hessian(adopted)(r), np.diag(r / left**3) / (4 * np.pi), rtol=1e-12, atol=1e-15)
+
+    scales, x = np.array([1.0, 2.0, 0.5]), np.array([0.3, 0.7, -0.1])
+    apart = hoad.adopt(lambda x: cdf(x, zero, np.diag(scales**2)))
+    product = lambda x: np.prod(scipy_special.ndtr(x / scales))  # noqa: E731
+    np.testing.assert_allclose(hoad.hessian(apart)(x), hoad.hessian(product)(x), rtol=1e-12)

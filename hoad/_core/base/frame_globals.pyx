@@ -83,6 +83,7 @@ cdef dict ASSIGNED = {}         # address of code -> (the code, which stays aliv
 # Code of NumPy that makes arrays of what it is given, and that NumPy does not let be overridden.
 cdef frozenset OF_NUMPY = frozenset([np.asarray_chkfinite.__code__, *[
     x.__code__ for x in vars(np.vectorize).values() if isinstance(x, types.FunctionType)]])
+cdef str POLYNOMIALS = os.path.join(os.path.dirname(np.__file__), "polynomial") + os.sep      # the same
 cdef dict MODULES = {}          # address of what is found in the place of a module -> the module
 # What compiled code reads in the globals of a frame: imports, warnings.
 cdef str WARNED = "__warningregistry__"
@@ -314,7 +315,7 @@ cdef int treatment_of(object code) except -1:
     if code.co_name == "<module>":
         return Treatment.BODY if code.co_filename == "<string>" else Treatment.APART
     origin = origin_of(code.co_filename)
-    if code in OF_NUMPY:
+    if code in OF_NUMPY or code.co_filename.startswith(POLYNOMIALS):
         return Treatment.ADOPTED
     if not (origin == Origin.USERS or (origin == Origin.SCIPYS and SCIPYS in code.co_filename)):
         return Treatment.LEFT

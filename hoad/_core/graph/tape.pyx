@@ -380,7 +380,7 @@ cdef class Graph:
     cdef int32_t capture(self, object array) except? -1:
         """The constant operand for an array of the user's, as it is now."""
         cdef object key = id(array)
-        if array.ndim == 0:
+        if cnp.PyArray_NDIM(<cnp.ndarray>array) == 0:
             return self.const_object(in_native_order(np.array(array)))
         if self.captured is None:
             self.captured = {}

@@ -231,7 +231,7 @@ cdef class Sweep:
             state[0] |= OTHER_KIND
         if node.flags & (F_STRONG | F_BOOL | F_SLOPED):
             state[0] |= SPECIAL
-        if node.op == OP_STOP or (node.flags & F_BOOL and INFO[node.op].nout == 1):
+        if node.op == OP_STOP or (node.flags & F_BOOL and INFO[node.op].nout == 1) or self.is_constant(i):
             return 0
         cdef const int32_t* operands = node_operands(self.graph, i, &n)
         for k in range(n):
@@ -240,6 +240,15 @@ cdef class Sweep:
                     state[0] |= DEPENDS
                 break
         return 0
+
+    cdef bint is_constant(self, int32_t i) except -1:
+        """Whether a node that has a signature is real, and constant almost everywhere."""
+        if not self.graph.nodes[i].flags & F_WIDE:
+            return False
+        cdef WideNode* wide = &self.graph.wide_nodes[self.graph.nodes[i].a]
+        if wide.sig == NULL or <object>wide.sig is None or not (<Signature>wide.sig).primitive.zero_derivative:
+            return False
+        return not self.graph.nodes[i].flags & F_SLOPED and aval_of(operand_aval(self.graph, i)).dtype.kind != "c"
 
     cdef inline State kind_of(self, int32_t operand) noexcept:
         """Whether an operand depends, and whether it is something else than a float64 scalar."""

@@ -36,6 +36,7 @@ cnp.import_array()
 
 cdef type ndarray = np.ndarray
 cdef object matmul = np.matmul
+cdef tuple BY_METHODS = (np.arctan2, np.fmod, np.hypot)     # of items that are objects
 
 
 cdef object record_call(Primitive primitive, object params, tuple values):
@@ -189,26 +190,45 @@ cdef object record_gather(Graph graph, int32_t operand, cnp.ndarray places):
     return record(graph, primitive_of(OP_GATHER), None, operands, 2)
 
 
+def are_matrices(a, b):
+    """Whether both are arrays of one or two axes of float64."""
+    return 0 < axes_of_floats(a) < 3 and 0 < axes_of_floats(b) < 3
+
+
+cdef int axes_of_floats(object x) except -2:
+    """How many axes an array of float64 has; -1 of anything else."""
+    if not is_float64_array(x):
+        return -1
+    return aval_of((<Array>x).aval).ndim if type(x) is Array else cnp.PyArray_NDIM(<cnp.ndarray>x)
+
+
 cdef bint are_alike(object arrays, int axis) except -1:
-    """Whether these are traced arrays of float64, and of one shape but for the lengths along an axis."""
-    cdef AbstractValue first, aval
+    """Whether these are arrays of float64, some traced, and of one shape but for the lengths along an axis."""
+    cdef AbstractValue first = None
+    cdef AbstractValue aval
     cdef tuple shape, other
     cdef int d
-    if not arrays or type(arrays[0]) is not Array:
-        return False
-    first = aval_of((<Array>arrays[0]).aval)
-    shape = first.shape
-    if not first.is_float64 or first.ndim == 0 or axis >= first.ndim:
-        return False
     for x in arrays:
-        if type(x) is not Array:
+        if type(x) is Array:
+            first = aval_of((<Array>x).aval)
+            break
+    if first is None or not first.is_float64 or first.ndim == 0 or axis >= first.ndim:
+        return False
+    shape = first.shape
+    for x in arrays:
+        if type(x) is Array:
+            aval = aval_of((<Array>x).aval)
+            if aval is first:
+                continue
+            if not aval.is_float64:
+                return False
+            other = aval.shape
+        elif type(x) is ndarray and is_plain_float64(<cnp.ndarray>x):
+            other = x.shape
+        else:
             return False
-        aval = aval_of((<Array>x).aval)
-        if aval is first:
-            continue
-        if not aval.is_float64 or aval.ndim != first.ndim:
+        if len(other) != first.ndim:
             return False
-        other = aval.shape
         for d in range(first.ndim):
             if d != axis and shape[d] != other[d]:
                 return False
@@ -216,24 +236,24 @@ cdef bint are_alike(object arrays, int axis) except -1:
 
 
 def joined(arrays, int axis):
-    """What np.concatenate gives of traced arrays that are alike; None for all others."""
+    """What np.concatenate gives of arrays that are alike; None for all others."""
     if axis < 0 or not are_alike(arrays, axis):
         return None
     return record_call(primitive_of(OP_CONCATENATE), (axis,), tuple(arrays))
 
 
 def stacked(arrays, int axis):
-    """What np.stack gives along an axis but the last of traced arrays of one shape; None for all others.
+    """What np.stack gives along an axis but the last of arrays of one shape; None for all others.
 
     They are joined along the axis before which the new one stands, and then taken apart: two nodes for any number.
     """
     cdef tuple shape
     if axis < 0 or not are_alike(arrays, axis):
         return None
+    shape = arrays[0].shape
     for x in arrays:
-        if (<Array>x).aval != (<Array>arrays[0]).aval:
+        if x.shape[axis] != shape[axis]:
             return None
-    shape = aval_of((<Array>arrays[0]).aval).shape
     made = record_call(primitive_of(OP_CONCATENATE), (axis,), tuple(arrays))
     shape = (*shape[:axis], len(arrays), *shape[axis:])
     return record_on((<Array>made).graph, OP_RESHAPE, (shape,), (<Array>made).node)
@@ -292,10 +312,11 @@ cdef object array_ufunc(object ufunc, str method, tuple inputs, dict kwargs):
                                         OP_SQUARE, x, None)
                     return push_scalar(x.graph, primitive.op, x.node, 0, INFO[primitive.op].f1(x.value),
                                        INFO[primitive.op].is_bool)
-            if object_arithmetic(inputs):
+            if object_arithmetic(inputs) and "OO->O" in ufunc.types and ufunc not in BY_METHODS:
                 return ufunc(*[boxed(y) for y in inputs])
             return record_call(primitive, None, inputs)
-        if ufunc is matmul and not kwargs and is_float64_array(inputs[0]) and is_float64_array(inputs[1]):
+        if ufunc is matmul and not kwargs and is_float64_array(inputs[0]) and is_float64_array(inputs[1]) and (
+                type(inputs[0]) is not type(inputs[1])):    # of two traced ones more is asked
             return product(record_call(primitive_of(OP_MATMUL), None, inputs), inputs)
         implementation = FUNCTIONS.get(ufunc)
         if implementation is not None:
@@ -378,6 +399,8 @@ cdef dict plain_keywords(object ufunc, dict kwargs):
 
 cdef object as_given(object function, tuple args, object found):
     """What a function of NumPy's gives without axes: an array, or a number of NumPy's, also where it was Python's."""
+    if type(found) is Array and aval_of((<Array>found).aval).ndim:
+        return found
     if function in BOXING:
         of_method = (function is np.reshape or function is np.squeeze) and args and isinstance(args[0], np.generic)
         return representing(found, 0 if of_method else NO_AXES)     # a number of NumPy's has these as methods

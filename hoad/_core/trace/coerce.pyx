@@ -115,6 +115,11 @@ cpdef object as_numbers(object x):
         found = f"of type {type(wrong[0]).__name__}"
     else:
         found = f"of dtype {made.dtype}"
+    if made.dtype.names:
+        field = made.dtype.names[0]
+        raise DTypeError(
+            f"a traced value met an array of {made.dtype} ({here()}). Take its fields, such as y[{field!r}]."
+        )
     where = f"a value {found}" if np.ndim(x) == 0 else f"an array with items {found}"
     raise DTypeError(
         f"a traced value met {where} ({here()}), which is not a float. Convert it before: float(y), or y.astype(float)."

@@ -382,6 +382,15 @@ cdef class Traced:
     def mean(self, *args, **kwargs):
         return called(METHODS["mean"], (self, *args), kwargs)
 
+    def max(self, *args, **kwargs):
+        return called(METHODS["max"], (self, *args), kwargs)
+
+    def min(self, *args, **kwargs):
+        return called(METHODS["min"], (self, *args), kwargs)
+
+    def ravel(self, *args, **kwargs):
+        return called(METHODS["ravel"], (self, *args), kwargs)
+
     def dot(self, *args, **kwargs):
         return called(METHODS["dot"], (self, *args), kwargs)
 
@@ -585,6 +594,8 @@ cdef int check_equal(Traced x, object other, object found, double equal) except 
     cdef bint of_shape = compares_shape(frame, x)
     if is_traced(other) or not (of_shape or meets_kept(frame)):
         return 0
+    if not has_derivative(x):
+        return 0
     if of_shape:
         if (np.asarray(plain_value(found)) == equal).any():
             check_shape(x.graph)
@@ -597,6 +608,14 @@ cdef int check_equal(Traced x, object other, object found, double equal) except 
         if not is_traced(value) and value.size and (value == equal).all():
             check_kept(x.graph)
     return 0
+
+
+cdef bint has_derivative(Traced x) except -1:
+    """Whether x is a float or complex, and depends on what a derivative is taken by."""
+    cdef int32_t node = x.node if type(x) is Scalar else node_now(<Array>x)
+    if type(x) is Scalar and (<Scalar>x).truth or type(x) is Array and aval_of((<Array>x).aval).dtype.kind in "biu":
+        return False
+    return node >= 0 and depends_on_inputs(x.graph, node)
 
 
 cdef object unary(Scalar x, int op):

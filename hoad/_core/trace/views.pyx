@@ -21,7 +21,7 @@ from hoad._core.trace.calls cimport record_gather, record_on
 from hoad._core.graph.primitive cimport primitive_of
 from hoad._core.graph.tape cimport (
     AVAL_BOOL, AVAL_FLOAT, OP_BROADCAST_TO, OP_COMPLEX, OP_CONCATENATE, OP_GATHER, OP_GETITEM, OP_IMAG, OP_PUT, OP_REAL,
-    OP_RESHAPE, ZERO, Graph, aval_of, int32_t, int64_t, intern_aval, is_plain_float64,
+    OP_RESHAPE, OP_TRANSPOSE, ZERO, Graph, aval_of, int32_t, int64_t, intern_aval, is_plain_float64,
 )
 from hoad._core.trace.traced cimport (
     Array, Scalar, Traced, buffer_of, check_own, connect_writes, item_of, new_array, node_now, wrap,
@@ -128,6 +128,16 @@ def reshaped_in_turn(Array x, shape):
         return None
     return view_of(x, cnp.PyArray_New(ndarray, <int>len(shape), dims, cnp.NPY_INT8, NULL, cnp.PyArray_DATA(view), 0, 0,
                                       None))
+
+
+def transposed(Array x):
+    """The view whose axes are those of x in reverse; None of fewer than two axes, or where that takes more to say."""
+    cdef int ndim = aval_of(x.aval).ndim
+    if ndim < 2 or x.part is not None or not is_settled(x):
+        return None
+    order = (1, 0) if ndim == 2 else tuple(range(ndim))[::-1]
+    found = record_on(x.graph, OP_TRANSPOSE, (order,), node_now(x))
+    return view_of(x, <cnp.ndarray>cnp.PyArray_Transpose(shadow(x), NULL), found)
 
 
 def reshape_method(x, *shape, order="C", copy=None):

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from hoad._core.trace.traced import is_traced
-from hoad._numpy.complex import is_complex
+from hoad._numpy.complex import is_complex, refuse_complex
 from hoad.rules.registry import primitive
 from hoad.rules.special.define import define, sc, scaled, solved
 
@@ -284,6 +284,20 @@ def zetac_expansion(x: Any) -> Any:
 
 
 define(sc.zetac, _zetac, expansion=zetac_expansion)
+
+
+def _riemann_zeta(g, p, x):
+    refuse_complex("scipy.special.zeta", x)
+    (slope,) = _zetac(1.0, p, x.astype(np.float64))  # powers of large x are beyond float32
+    return (g * slope.astype(x.dtype),)
+
+
+define(  # what SciPy's zeta(x) of one argument calls
+    sc._ufuncs._riemann_zeta,
+    _riemann_zeta,
+    name="scipy.special.zeta(x)",
+    expansion=lambda x: (1.0 + zetac_expansion(x.astype(np.float64))).astype(x.dtype),
+)
 
 
 # Incomplete gamma functions
