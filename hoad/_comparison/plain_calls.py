@@ -35,8 +35,8 @@ import numpy as np
 from hoad._comparison.divergence import where_they_part
 from hoad._comparison.reachable_code import Reached, reached_from
 from hoad._comparison.type_tests import FORMATS, FORMS, PATTERNS, TESTS, TEXTS, code_within, first_test, type_tests
+from hoad._core.base.call_watch import call_key
 from hoad._core.base.where import is_library
-from hoad._core.jit.capture_analysis import content_of
 from hoad._core.jit.draws import draw_again, draws_so_far
 from hoad._core.record.recording import are_all_alive, differentiating
 from hoad._core.trace.coerce import holds_traced
@@ -123,17 +123,14 @@ def compared(
     silent = REFUSALS.count == before and not is_comparing()
     if silent and asks is not None and not asks():
         return returned
-    key = id(f.__code__) if type(f) is FunctionType and f.__closure__ is None else _key(f)
-    classes = [type(x) for x in args if id(type(x)) not in PLAIN]
-    if classes:
-        key = (key, *map(id, classes))
+    key = call_key(f, args, PLAIN)
     known = KNOWN.get(key)
     if silent and known is not None and known[1] is None and (not known[0].names or known[0].holds(f)):
         return returned  # as most do
     if type(f) in FUNCTIONS and _is_own(getattr(f, "__code__", None)):  # a method may be of any object
         return returned
     if known is None or not known[0].holds(f):
-        known = _known(f, key, classes)
+        known = _known(f, key, [type(x) for x in args if id(type(x)) not in PLAIN])
     _, seen, at_each = known
     if silent and seen is None:
         return returned
@@ -169,24 +166,12 @@ def _kind(x: Any) -> tuple[Any, ...]:
 Known = tuple[Reached, set[Any] | None, bool]
 KNOWN: dict[Any, Known] = {}
 MOST_KNOWN = 10_000
-DEEPEST = 4  # functions in cells of functions in cells
 
 
 def _may_meet(args: Iterable[Any]) -> bool:
     """Whether functions that differ may have one value at these arguments: x and x² at 0 and 1, say."""
     values = [plain_value(x) for x in leaves_of(list(args)) if is_traced(x) and graph_of(x).valued]
     return any(bool(np.any(x == np.round(x))) for x in values)
-
-
-def _key(f: Any, depth: int = 0) -> Any:
-    """What tells a function from others that ask for other things."""
-    if type(f) is FunctionType and (f.__closure__ is None or depth == DEEPEST):
-        return id(f.__code__)
-    if type(f) is MethodType:
-        return _key(f.__func__, depth), id(type(f.__self__))
-    if type(f) is not FunctionType:
-        return id(f if issubclass(type(f), (type, ModuleType)) else type(f))
-    return id(f.__code__), *[_key(x, depth + 1) for x in map(content_of, f.__closure__ or ())]
 
 
 def _known(f: Call, key: Any, classes: list[type]) -> Known:

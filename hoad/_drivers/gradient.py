@@ -31,11 +31,6 @@ def require_scalar(recording: Recording, operand: int, driver: str) -> None:
         raise ShapeError(f"{driver} needs a scalar function, but f(x) has shape {aval.shape}. {advice}")
 
 
-def one_like(recording: Recording, operand: int) -> int:
-    """The seed 1 in the dtype of a scalar operand."""
-    return recording.operand(recording.aval(operand).dtype.type(1.0))
-
-
 def scalar_output(
     d: Recording, f: Callable[..., Any], choice: Choice, has_aux: bool, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[int, Forms | None, Any]:
@@ -60,7 +55,7 @@ def _sweep(
         d.forget_unread()
         y, forms, aux = scalar_output(d, f, choice, has_aux, args, kwargs)
         check_gradient(d, y, choice.driver, holomorphic)
-        bars = d.adjoints([y], [one_like(d, y)], d.inputs)
+        bars = d.adjoints([y], [d.one_like(y)], d.inputs)
         value, *gradients = d.results([y, *d.or_zeros(bars, d.inputs)])
     return value, choice.arranged(gradients, forms), aux
 

@@ -1,6 +1,6 @@
 """Looking at the functions that Python enters and calls, without a call of Python's for each."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import CodeType, FrameType
 from typing import Any, TypeVar, final
 
@@ -48,3 +48,5 @@ _Given = TypeVar("_Given")
 def unwatched(
     function: Callable[..., _Given], args: tuple[Any, ...], keywords: dict[str, Any] | None = None
 ) -> _Given: ...
+def call_key(f: Any, args: Iterable[Any], plain: frozenset[int]) -> Any: ...
+def stand_for(known: dict[str, Any], names: list[tuple[str, Callable[[], Any]]]) -> bool: ...

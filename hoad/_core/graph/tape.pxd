@@ -104,7 +104,7 @@ cdef struct WideNode:
     PyObject* code    # the user's code object, or NULL
     int32_t first     # operands are pool[first : first + count]
     int32_t count
-    int32_t line
+    int32_t at        # where in the code it is, in bytes
     int32_t aval      # as the node says, which may have moved
 
 cdef struct Guard:

@@ -14,7 +14,7 @@ from libc.string cimport memcmp, memcpy, memset
 cimport numpy as cnp
 
 from hoad._core.base.blocks cimport HOAD_CHECKED, HUGE, give, reserve as reserve_rows, resized
-from hoad._core.base.where cimport user_position
+from hoad._core.base.where cimport line_of, user_code, user_position
 
 cnp.import_array()
 
@@ -290,7 +290,7 @@ cdef class Graph:
         Py_INCREF(sig)
         wide.sig = <PyObject*>sig
         wide.code = NULL
-        wide.line = 0
+        wide.at = 0
         wide.aval = aval
         hold_aval(aval)
         self.n_wide_nodes = row + 1
@@ -300,11 +300,7 @@ cdef class Graph:
 
     cdef int set_position(self, int32_t node) except -1:
         cdef WideNode* wide = &self.wide_nodes[self.nodes[node].a]
-        cdef tuple position = user_position()
-        if position[0] is not None:
-            Py_INCREF(position[0])
-            wide.code = <PyObject*>position[0]
-            wide.line = position[1]
+        wide.code = user_code(&wide.at)
         return 0
 
     cdef int set_object(self, int32_t node, object value) except -1:
@@ -359,7 +355,7 @@ cdef class Graph:
             return self.const_float(<double>array[()])
         if aval == AVAL_BOOL:
             return self.const_bool(<bint>array[()])
-        if array.ndim == 0:
+        if cnp.PyArray_NDIM(<cnp.ndarray>array) == 0:
             i = known_number(self, array, aval, &slot)
             if i >= 0:
                 return ~i
@@ -380,7 +376,7 @@ cdef class Graph:
     cdef int32_t capture(self, object array) except? -1:
         """The constant operand for an array of the user's, as it is now."""
         cdef object key = id(array)
-        if array.ndim == 0:
+        if cnp.PyArray_NDIM(<cnp.ndarray>array) == 0:
             return self.const_object(in_native_order(np.array(array)))
         if self.captured is None:
             self.captured = {}
@@ -388,9 +384,9 @@ cdef class Graph:
         cdef object copy = self.copy_of(array)
         if copy is not None and same_bytes(array, copy):
             return <int32_t>self.captured[key][1]
-        copy = in_native_order(cnp.PyArray_NewCopy(<cnp.ndarray>array, cnp.NPY_CORDER))
-        if type(copy) is not ndarray:
-            copy = np.array(copy, subok=False)
+        copy = cnp.PyArray_NewCopy(<cnp.ndarray>array, cnp.NPY_CORDER)
+        if type(copy) is not ndarray or not cnp.PyArray_ISNOTSWAPPED(<cnp.ndarray>copy):
+            copy = np.array(in_native_order(copy), subok=False)
         cdef int32_t operand = self.const_object(copy)
         self.captured[key] = (array, operand)
         self.captured_order.append(key)
@@ -532,7 +528,7 @@ cdef class Graph:
         cdef WideNode* wide = &self.wide_nodes[self.nodes[node].a]
         if wide.code == NULL:
             return None
-        return f"{(<object>wide.code).co_filename}:{wide.line}"
+        return f"{(<object>wide.code).co_filename}:{line_of(wide.code, wide.at)}"
 
     cdef Graph fork(self, int32_t size, int32_t n_guards):
         """A graph with the first nodes and guards of this one, for a second tape on the same beginning."""

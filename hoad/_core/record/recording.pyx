@@ -17,6 +17,7 @@ from hoad._core.graph.dce cimport compact
 from hoad._core.sweep.builder cimport Builder
 from hoad._core.runtime.engine cimport Lowered
 from hoad._core.lower.lower cimport lower
+from hoad._core.ops.eager cimport compute_few
 from hoad._core.trace.coerce cimport operand_of
 from hoad._core.trace.generator_calls cimport is_redirected, redirect
 from hoad._core.graph.primitive cimport INFO, K_PYTHON, Primitive, Signature, primitive_of, signature
@@ -27,8 +28,9 @@ from hoad._core.record.guard_calibration cimport settle
 from hoad._core.sweep.derived cimport assemble, broadcast, zeros
 from hoad._core.sweep.tangent cimport tangent_sweep
 from hoad._core.graph.tape cimport (
-    AVAL_BOOL, F_OBJ, F_STRONG, F_VALUED, OP_ASTYPE, OP_EQUAL, OP_IDENTITY, OP_INPUT, OP_MASK, OP_RESULT, OP_STOP, ZERO,
-    AbstractValue, Graph, Node, Scope, aval_of, int32_t, intern_aval, node_operands, operand_aval, uint16_t,
+    AVAL_BOOL, AVAL_FLOAT, F_OBJ, F_STRONG, F_VALUED, OP_ASTYPE, OP_EQUAL, OP_IDENTITY, OP_INPUT, OP_MASK, OP_RESULT,
+    OP_STOP, ZERO, AbstractValue, Graph, Node, Scope, aval_of, int32_t, intern_aval, node_operands, operand_aval,
+    uint16_t,
 )
 from hoad._core.sweep.rule_template cimport RuleTemplate
 from hoad._core.trace.traced cimport wrap
@@ -229,6 +231,12 @@ cdef class Recording:
         """Start with a fresh builder: what was emitted may have been rewound since."""
         self.builder = None
 
+    def one_like(self, int operand):
+        """The constant 1 in the dtype of a scalar operand."""
+        if operand_aval(self.graph, operand) == AVAL_FLOAT:
+            return self.graph.const_float(1.0)
+        return operand_of(self.graph, aval_of(operand_aval(self.graph, operand)).dtype.type(1.0))
+
     def or_zeros(self, list operands, list like):
         """The operands, with constants of zeros in place of symbolic zeros."""
         return with_zeros(self.graph, operands, like)
@@ -237,7 +245,13 @@ cdef class Recording:
 
     def compute(self, list operands, bint keep=True):
         """The values of these operands, as floats and arrays of their own."""
-        return lower(self.graph, operands, [], [], self.scope.start, 0, keep and self.nested, True).execute([], 1)
+        return self.computed(operands, keep and self.nested)
+
+    cdef list computed(self, list operands, bint keep):
+        cdef list found = None if keep else compute_few(self.graph, operands, self.scope.start)
+        if found is None:
+            found = lower(self.graph, operands, [], [], self.scope.start, 0, keep, True).execute([], 1)
+        return found
 
     def given_away(self, list operands):
         """As `compute`, where the recording ends: large arrays that nobody else holds are not copied, but forgotten."""
@@ -267,7 +281,7 @@ cdef class Recording:
         if not self.graph.valued and self.reaches_out(operands):    # in a rule, where nothing has a value
             return [wrap(self.graph, <int32_t>x) if <int32_t>x >= 0 else self.graph.value_of(x) for x in operands]
         alone = alone and self.nested and not WATCHERS.get()
-        values = self.compute(operands, not alone)
+        cdef list values = self.computed(operands, self.nested and not alone)
         if alone:
             for x, value in zip(operands, values):
                 if <int32_t>x >= 0:

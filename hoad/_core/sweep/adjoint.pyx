@@ -154,8 +154,7 @@ cdef class Sweep:
 
     # Rules on scalars, by operation and operands that depend, so that a node costs no look-up.
     cdef list kept              # templates in use
-    cdef ScalarRule** rules     # [4 * op + active], of templates that are kept
-    cdef int32_t n_rules
+    cdef ScalarRule** rules     # [4 * op + active], of templates that are kept; NULL while there are none
 
     def __cinit__(self, Graph graph, Builder builder, int32_t low, int32_t high, bint notes):
         cdef int32_t size = max(1, high - low)
@@ -166,11 +165,9 @@ cdef class Sweep:
         self.high = high
         self.notes = notes
         self.kept = []
-        self.n_rules = 4 * primitive_count()
         self.states = <State*>required(take_zeroed((size + 1) * sizeof(State)))
         self.state = self.states + 1
         self.bar = <int32_t*>required(take(size * sizeof(int32_t)))
-        self.rules = <ScalarRule**>required(PyMem_RawCalloc(self.n_rules, sizeof(ScalarRule*)))
         if notes:
             self.parts = <int32_t*>required(PyMem_RawCalloc(size, sizeof(int32_t)))
         for i in range(size):
@@ -274,6 +271,8 @@ cdef class Sweep:
             if not known & PLAIN:
                 break
             if bar[node - low] != ZERO:
+                if self.rules == NULL:
+                    break
                 rule = self.rules[4 * <int32_t>self.graph.nodes[node].op + ((known & (DEPENDS_A | DEPENDS_B)) >> 4)]
                 if rule == NULL:
                     break
@@ -456,6 +455,8 @@ cdef class Sweep:
     cdef int keep_rule(self, int32_t i, uint64_t active, RuleTemplate template) except -1:
         """Put the rule of an operation on float64 scalars in the table, for the next node of its kind."""
         if template.is_scalar and self.state[i - self.low] & PLAIN and not template.signature.primitive.per_call:
+            if self.rules == NULL:
+                self.rules = <ScalarRule**>required(PyMem_RawCalloc(4 * primitive_count(), sizeof(ScalarRule*)))
             self.kept.append(template)
             self.rules[4 * <int32_t>self.graph.nodes[i].op + <int32_t>active] = &template.scalar
         return 0

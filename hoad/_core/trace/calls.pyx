@@ -5,7 +5,7 @@ import numpy as np
 cimport numpy as cnp
 
 from hoad._core.ops.eager cimport FEW, check_numbers, compute, is_put_off, scalar_value
-from hoad._core.trace.coerce cimport as_loop_operands, graph_among, operand_of
+from hoad._core.trace.coerce cimport as_loop_operands, graph_among, is_of_objects, operand_of
 from hoad._core.graph.primitive cimport INFO, K_CONCATENATE, K_UFUNC, UFUNCS, Signature, primitive_of, signature
 from hoad._core.trace.errors cimport check_alive, check_usable, no_rule
 from hoad._core.graph.roots cimport DEEPEST, are_roots, has_root, may_be_root, smoothed
@@ -350,8 +350,7 @@ cdef bint object_arithmetic(tuple inputs):
     for x in inputs:
         if type(x) is Array:
             return False
-        if isinstance(x, np.ndarray) and x.dtype == object:
-            found = True
+        found = found or is_of_objects(x)
     return found
 
 

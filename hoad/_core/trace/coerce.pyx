@@ -65,6 +65,11 @@ cdef int32_t operand_of(Graph graph, object x) except? -1:
     return graph.const_object(as_numbers(x))
 
 
+cdef bint is_of_objects(object x) noexcept:
+    """Whether this is an object array."""
+    return cnp.PyArray_Check(x) and cnp.PyArray_TYPE(<cnp.ndarray>x) == cnp.NPY_OBJECT
+
+
 cdef Graph graph_among(object values):
     """The graph of the first traced value among these (looking into lists and object arrays), or None."""
     for x in values:
@@ -74,7 +79,7 @@ cdef Graph graph_among(object values):
             found = graph_among(x)
             if found is not None:
                 return found
-        elif isinstance(x, np.ndarray) and x.dtype == object:
+        elif is_of_objects(x):
             found = graph_among(x.ravel().tolist())
             if found is not None:
                 return found
@@ -145,7 +150,11 @@ cdef tuple as_loop_operands(Graph graph, Primitive primitive, tuple values):
     cdef list cast = []
     cdef object x, dtype
     for x in values:
-        if not (type(x) is Array and aval_of((<Array>x).aval).dtype is FLOAT64 or type(x) is float):
+        if type(x) is Array:
+            if not aval_of((<Array>x).aval).is_float64:
+                break
+        elif not (type(x) is float or type(x) is ndarray and is_plain_float64(<cnp.ndarray>x)
+                  or type(x) is Scalar and not (<Scalar>x).truth):
             break
     else:
         return values
