@@ -50,8 +50,14 @@ PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 DEMO = PACKAGE + "_demo" + os.sep  # its models stand for the user's code
 
 PARANOID = os.environ.get(VARIABLE, "0") not in ("", "0")
+
+
+def by_default() -> bool:
+    return PARANOID
+
+
 # Tells whether functions are called a second time, plainly, wherever they are recorded; asked when they have run.
-COMPARING: ContextVar[Callable[[], bool]] = ContextVar("COMPARING", default=lambda: PARANOID)
+COMPARING: ContextVar[Callable[[], bool]] = ContextVar("COMPARING", default=by_default)
 
 # Called with the traced values of the arguments and results, and whether `asks` was given, before a function is called
 # plainly, and says if it may be: what that stores is put where traced values were, which are to be found first; random
@@ -120,7 +126,8 @@ def compared(
             f"compiled code takes plain arrays, but was given a traced value: {told(error)}. Use what hoad has under "
             "the same name, as hoad.scipy.sparse.linalg.splu; or wrap what calls it in @hoad.primitive, with a rule."
         ) from error
-    silent = REFUSALS.count == before and not is_comparing()
+    comparison = COMPARING.get()
+    silent = REFUSALS.count == before and not (PARANOID if comparison is by_default else comparison())
     if silent and asks is not None and not asks():
         return returned
     key = call_key(f, args, PLAIN)
@@ -137,7 +144,7 @@ def compared(
     said = REFUSALS.last if REFUSALS.count != before else ""
     kinds = None if seen is None else tuple(map(_kind, args))
     is_new = seen is not None and kinds not in seen
-    in_comparison = COMPARING.get() is never  # in one of its calls, whose original was compared
+    in_comparison = comparison is never  # in one of its calls, whose original was compared
     if is_new or (not in_comparison and (said or at_each or is_comparing())):
         beside = is_new and _may_meet(args)
         called = _Function(f, tuple(args), kwargs, n_draws)

@@ -11,19 +11,20 @@ from typing import Any
 import numpy as np
 
 from hoad._core.base.where import here
-from hoad._core.trace.calls import apply_primitive
+from hoad._core.trace.calls import apply_primitive, product_of_floats
 from hoad._core.trace.traced import Traced, is_traced
 from hoad._numpy.complex import refuse_complex, squared_size
 from hoad._numpy.indexing import where
 from hoad._numpy.reductions import max, min, sum
 from hoad._numpy.registry import as_traced, implements, normal_axis, only_defaults
 from hoad._numpy.shape import moveaxis, ravel, reshape, squeeze, transpose
-from hoad._numpy.spectra import decomposed, multiplied
+from hoad._numpy.spectra import decomposed, factored, multiplied
 from hoad._ops import primitives as prim
 from hoad.errors import TracedValueError
 
 Function = Callable[..., Any]
 
+TO_DENSE = "A @ x, or A.toarray() for an array"
 SPARSE = ("scipy.sparse.", "hoad.scipy.")  # where classes of sparse matrices are
 
 
@@ -33,7 +34,7 @@ def is_sparse(x: Any) -> bool:
     return any(kind.__module__.startswith(SPARSE) for kind in type(x).__mro__)
 
 
-def without_sparse(name: str, advice: str = "A @ x, or A.toarray() for an array") -> Callable[[Function], Function]:
+def without_sparse(name: str, advice: str = TO_DENSE) -> Callable[[Function], Function]:
     """Let a function raise for sparse matrices, of which NumPy makes objects, with what to write instead."""
 
     def decorated(function: Function) -> Function:
@@ -61,6 +62,8 @@ def refuse_sparse(name: str, operands: Iterable[Any], advice: str = "A @ x") -> 
 def matmul(a: Any, b: Any, /, **options: Any) -> Any:
     if options:
         only_defaults("matmul", **options)
+    if not factored and (found := product_of_floats(a, b)) is not None:
+        return found
     if is_sparse(a) or is_sparse(b):
         # by its name, for no module of this layer imports one of SciPy's
         return importlib.import_module("hoad._scipy.sparse_products").product(a, b)
@@ -74,8 +77,10 @@ def matmul(a: Any, b: Any, /, **options: Any) -> Any:
 
 
 @implements(np.dot, method="dot")
-@without_sparse("np.dot")
 def dot(a: Any, b: Any, out: Any = None) -> Any:
+    if out is None and not factored and (found := product_of_floats(a, b)) is not None:
+        return found
+    refuse_sparse("np.dot", (a, b), TO_DENSE)
     if out is not None:
         only_defaults("dot", out=out)
     a, b = as_traced(a), as_traced(b)

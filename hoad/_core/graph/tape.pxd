@@ -145,6 +145,7 @@ cpdef AbstractValue intern_aval(object dtype, tuple shape)
 cdef int32_t aval_number(object array) except -1
 cdef bint is_plain_float64(cnp.ndarray array) noexcept
 cdef object in_native_order(object array)
+cdef object plain_copy(cnp.ndarray array)
 cdef bint same_bytes(object array, object copy)
 
 cdef class Graph:

@@ -384,10 +384,7 @@ cdef class Graph:
         cdef object copy = self.copy_of(array)
         if copy is not None and same_bytes(array, copy):
             return <int32_t>self.captured[key][1]
-        copy = cnp.PyArray_NewCopy(<cnp.ndarray>array, cnp.NPY_CORDER)
-        if type(copy) is not ndarray or not cnp.PyArray_ISNOTSWAPPED(<cnp.ndarray>copy):
-            copy = np.array(in_native_order(copy), subok=False)
-        cdef int32_t operand = self.const_object(copy)
+        cdef int32_t operand = self.const_object(plain_copy(<cnp.ndarray>array))
         self.captured[key] = (array, operand)
         self.captured_order.append(key)
         return operand
@@ -699,6 +696,19 @@ cdef void count_alive(Graph graph, int32_t operand, int change) noexcept:
 cdef object in_native_order(object array):
     """The array in the byte order of the machine, which the kernels read."""
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
+cdef object plain_copy(cnp.ndarray array):
+    """A contiguous array of NumPy's own class, in the byte order of the machine, with what an array holds now."""
+    cdef object made
+    if type(array) is ndarray and is_plain_float64(array) and cnp.PyArray_IS_C_CONTIGUOUS(array):
+        made = cnp.PyArray_SimpleNew(cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array), cnp.NPY_DOUBLE)
+        memcpy(cnp.PyArray_DATA(<cnp.ndarray>made), cnp.PyArray_DATA(array), cnp.PyArray_NBYTES(array))
+        return made
+    made = cnp.PyArray_NewCopy(array, cnp.NPY_CORDER)
+    if type(made) is not ndarray or not cnp.PyArray_ISNOTSWAPPED(<cnp.ndarray>made):
+        made = np.array(in_native_order(made), subok=False)
+    return made
 
 
 cdef bint same_bytes(object array, object copy):

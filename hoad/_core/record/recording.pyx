@@ -18,7 +18,7 @@ from hoad._core.sweep.builder cimport Builder
 from hoad._core.runtime.engine cimport Lowered
 from hoad._core.lower.lower cimport lower
 from hoad._core.ops.eager cimport compute_few
-from hoad._core.trace.coerce cimport operand_of
+from hoad._core.trace.coerce cimport new_input, operand_of
 from hoad._core.trace.generator_calls cimport is_redirected, redirect
 from hoad._core.graph.primitive cimport INFO, K_PYTHON, Primitive, Signature, primitive_of, signature
 from hoad._core.graph.reach cimport dependents, mark_dependents, mark_needed, marks_in
@@ -37,7 +37,6 @@ from hoad._core.trace.traced cimport wrap
 from hoad._core.base.where cimport here
 
 from hoad._core.graph.inspect import swept_by
-from hoad._core.trace.coerce import new_input
 from hoad._core.trace.context cimport reset_in_context, set_in_context
 from hoad._core.trace.context import RUNNING, WATCHERS, running
 
@@ -54,7 +53,9 @@ SYMBOLIC_ZERO = <int>ZERO
 
 cdef list with_zeros(Graph graph, list operands, list like):
     """The operands, with constants of zeros in place of symbolic zeros, each like the operand beside it."""
-    return [zeros(graph, operand_aval(graph, <int32_t>k)) if <int32_t>x == ZERO else x for x, k in zip(operands, like)]
+    cdef Py_ssize_t k
+    return [zeros(graph, operand_aval(graph, <int32_t>like[k])) if <int32_t>operands[k] == ZERO else operands[k]
+            for k in range(len(operands))]
 
 
 cdef class Recording:
@@ -203,7 +204,7 @@ cdef class Recording:
         """Until a sweep begins, forget large arrays that no rule reads, if nobody looks at them later."""
         self.graph.drops = not self.nested and not self.kept and self.graph.positions is None
 
-    def adjoints(self, list targets, list seeds, list wrt):
+    cpdef list adjoints(self, list targets, list seeds, list wrt):
         """Adjoints of the nodes `wrt` for these seeds; `SYMBOLIC_ZERO` where there are none."""
         cdef int32_t start = self.graph.size
         cdef bint noted = self.graph.sweeps is not None
@@ -231,7 +232,12 @@ cdef class Recording:
         """Start with a fresh builder: what was emitted may have been rewound since."""
         self.builder = None
 
-    def one_like(self, int operand):
+    def gradients(self, int y):
+        """The value of a scalar operand, and its derivatives by the inputs, as `results` gives them."""
+        cdef list found = self.adjoints([y], [self.one_like(y)], self.inputs)
+        return self.results([y] + with_zeros(self.graph, found, self.inputs))
+
+    cpdef int one_like(self, int operand) except? -1:
         """The constant 1 in the dtype of a scalar operand."""
         if operand_aval(self.graph, operand) == AVAL_FLOAT:
             return self.graph.const_float(1.0)
@@ -273,7 +279,7 @@ cdef class Recording:
         """A program for these operands with lanes over a seed input."""
         return lower(self.graph, operands, [seed], [True], self.scope.start, 0, False)
 
-    def results(self, list operands, bint traced=False, bint alone=False):
+    cpdef list results(self, list operands, bint traced=False, bint alone=False):
         """What the derivative gives: numbers when it is outermost or owes nothing to an outer one, else traced.
 
         If `alone`, and nobody watches, no value is kept but theirs: nothing is differentiated after them.
@@ -415,11 +421,16 @@ cdef class differentiating:
 
 
 cdef list nodes_among(list targets):
-    return [t for t in targets if <int32_t>t >= 0]
+    cdef int32_t t
+    for t in targets:
+        if t < 0:
+            return [k for k in targets if <int32_t>k >= 0]
+    return targets
 
 
 cdef list seeds_of(list targets, list seeds):
-    return [s for t, s in zip(targets, seeds) if <int32_t>t >= 0]
+    cdef Py_ssize_t k
+    return [seeds[k] for k in range(len(targets)) if <int32_t>targets[k] >= 0]
 
 
 cdef list tangents_of(Graph graph, Builder builder, list targets, list wrt, list tangents, bint notes=False):

@@ -156,7 +156,7 @@ cdef class Sweep:
     cdef list kept              # templates in use
     cdef ScalarRule** rules     # [4 * op + active], of templates that are kept; NULL while there are none
 
-    def __cinit__(self, Graph graph, Builder builder, int32_t low, int32_t high, bint notes):
+    cdef int begin(self, Graph graph, Builder builder, int32_t low, int32_t high, bint notes) except -1:
         cdef int32_t size = max(1, high - low)
         cdef int32_t i
         self.graph = graph
@@ -172,6 +172,7 @@ cdef class Sweep:
             self.parts = <int32_t*>required(PyMem_RawCalloc(size, sizeof(int32_t)))
         for i in range(size):
             self.bar[i] = ZERO
+        return 0
 
     def __dealloc__(self):
         cdef int32_t size = max(1, self.high - self.low)
@@ -569,17 +570,26 @@ cdef list adjoint_sweep(Graph graph, Builder builder, list targets, list seeds, 
     If nodes are `asked` for, theirs instead: the sweep goes through them, and stops at `wrt`.
     """
     cdef int32_t i
+    cdef Py_ssize_t k
     if not wrt:
         return []
-    cdef int32_t low = min(wrt)
-    cdef int32_t high = past_results(graph, <int32_t>max(wrt + targets + (asked or [])) + 1)
-    cdef Sweep sweep = Sweep(graph, builder, low, high, notes)
+    cdef int32_t low = wrt[0]
+    cdef int32_t high = low
+    for i in wrt:
+        low, high = min(low, i), max(high, i)
+    for i in targets:
+        high = max(high, i)
+    for i in asked or ():
+        high = max(high, i)
+    high = past_results(graph, high + 1)
+    cdef Sweep sweep = Sweep.__new__(Sweep)
+    sweep.begin(graph, builder, low, high, notes)
     graph.reserve(<int32_t>min(<int64_t>(high - low) * 9 // 4, 1 << 26))     # a sweep seldom emits more
     sweep.mark_dependent(wrt)
     builder.learn(low, high)
-    for target, seed in zip(targets, seeds):
-        i = target
+    for k in range(len(targets)):
+        i = targets[k]
         if i >= low and sweep.state[i - low] & DEPENDS:
-            sweep.accumulate(i, seed, False, i)
+            sweep.accumulate(i, <int32_t>seeds[k], False, i)
     sweep.run()
     return [sweep.adjoint_of(<int32_t>i) for i in (wrt if asked is None else asked)]

@@ -11,7 +11,7 @@ cimport numpy as cnp
 from hoad._core.trace.errors cimport check_alive, check_same, is_alone, is_for_jit
 from hoad._core.graph.tape cimport (
     AVAL_BOOL, AVAL_FLOAT, F_BOOL, F_VALUED, OP_IDENTITY, OP_INPUT, OP_SELECT, AbstractValue, aval_number, aval_of,
-    in_native_order, is_plain_float64, operand_aval, uint8_t, uint16_t,
+    is_plain_float64, operand_aval, plain_copy, uint8_t, uint16_t,
 )
 from hoad._core.trace.memory_order cimport is_in_order
 from hoad._core.trace.traced cimport (
@@ -256,7 +256,7 @@ def as_argument(value, str function=None):
     return made
 
 
-def new_input(Graph graph, object value, bint nested=False):
+cpdef object new_input(Graph graph, object value, bint nested=False):
     """A fresh input of `graph` (an identity node when a derivative begins inside another recording)."""
     cdef int32_t aval, node, operand
     cdef bint stays_array = False
@@ -281,8 +281,8 @@ def new_input(Graph graph, object value, bint nested=False):
     elif type(value) is float:
         return argument(graph, graph.push(op, F_VALUED, 0, 0, <double>value), represents)
     else:
-        stays_array = isinstance(value, np.ndarray)
-        value = in_native_order(np.array(value, order="C", subok=False))
+        stays_array = cnp.PyArray_Check(value)
+        value = plain_copy(value if type(value) is ndarray else np.array(value, order="C", subok=False))
         aval = aval_number(value)
     if aval > AVAL_BOOL:
         node = graph.push_wide(op, 0, None, NULL, 0, aval)

@@ -230,7 +230,8 @@ cdef object binary(int op, object x, object y):
     cdef object other = y if is_traced(x) else x
     if of_python(x) and of_python(y):
         return representing(record_call(primitive_of(op), None, (x, y)), OF_PYTHON)
-    if is_traced(other):
+    if is_traced(other) or type(other) is float or type(other) is ndarray and (
+            cnp.PyArray_TYPE(<cnp.ndarray>other) == cnp.NPY_DOUBLE):
         return record_call(primitive_of(op), None, (x, y))
     if not isinstance(other, OPERANDS):
         if not is_labelled(other):
