@@ -35,7 +35,7 @@ import numpy as np
 from hoad._comparison.divergence import where_they_part
 from hoad._comparison.reachable_code import Reached, reached_from
 from hoad._comparison.type_tests import FORMATS, FORMS, PATTERNS, TESTS, TEXTS, code_within, first_test, type_tests
-from hoad._core.base.call_watch import call_key
+from hoad._core.base.call_watch import asks_nothing, call_key
 from hoad._core.base.where import is_library
 from hoad._core.jit.draws import draw_again, draws_so_far
 from hoad._core.record.recording import are_all_alive, differentiating
@@ -118,7 +118,7 @@ def compared(
         f, args, kwargs = f.func, (*f.args, *args), f.keywords | kwargs
     before, n_draws = REFUSALS.count, draws_so_far()
     try:
-        returned = f(*args, **kwargs)
+        returned = f(*args, **kwargs) if kwargs else f(*args)
     except TypeError as error:
         if re.search(COMPILED, str(error)) is None:
             raise
@@ -130,12 +130,12 @@ def compared(
     silent = REFUSALS.count == before and not (PARANOID if comparison is by_default else comparison())
     if silent and asks is not None and not asks():
         return returned
-    key = call_key(f, args, PLAIN)
-    known = KNOWN.get(key)
-    if silent and known is not None and known[1] is None and (not known[0].names or known[0].holds(f)):
+    if silent and asks_nothing(f, args, PLAIN, KNOWN):
         return returned  # as most do
     if type(f) in FUNCTIONS and _is_own(getattr(f, "__code__", None)):  # a method may be of any object
         return returned
+    key = call_key(f, args, PLAIN)
+    known = KNOWN.get(key)
     if known is None or not known[0].holds(f):
         known = _known(f, key, [type(x) for x in args if id(type(x)) not in PLAIN])
     _, seen, at_each = known

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hoad._comparison.type_tests import code_within
-from hoad._core.base.call_watch import stand_for
+from hoad._core.base.call_watch import globals_of, stand_for
 from hoad._core.base.where import is_library
 from hoad._core.jit.capture_analysis import content_of
 from hoad._core.jit.jit_cache import Jitted
@@ -44,14 +44,6 @@ class Reached(NamedTuple):
     def holds(self, f: Any) -> bool:
         """Whether the globals still stand for the same."""
         return stand_for(globals_of(f), self.names)
-
-
-def globals_of(f: Any) -> dict[str, Any]:
-    """The globals of a function, of a method, or of what is called of an object."""
-    if type(f) is not FunctionType:
-        f = f.__func__ if type(f) is MethodType else type(f).__call__
-    found = getattr(f, "__globals__", None)
-    return found if type(found) is dict else {}
 
 
 def reached_from(f: Any, classes: Iterable[type] = ()) -> Reached:

@@ -237,12 +237,12 @@ def output_name(parts: Parts | None, n: int) -> str | Name:
 
 def output_operand(recording: Recording, result: Any, driver: str) -> int:
     """The operand of what f returned: a number, an array, or an object array of traced scalars."""
-    return replace_even_functions(recording.graph, recording.start, [_operand(recording, result, driver)])[0]
+    is_traced_itself = type(result) is Scalar or type(result) is Array
+    operand = recording.operand(result) if is_traced_itself else _operand(recording, result, driver)
+    return replace_even_functions(recording.graph, recording.start, [operand])[0]
 
 
 def _operand(recording: Recording, result: Any, driver: str) -> int:
-    if type(result) is Scalar or type(result) is Array:
-        return recording.operand(result)
     result = result if is_number(result) else without_labels(result)
     if is_number(result):
         if isinstance(result, np.ndarray) and result.dtype == object and not holds_traced(result):

@@ -521,7 +521,7 @@ cdef enum:
     DEEPEST = 4     # functions in cells of functions in cells
 
 
-def call_key(f, args not None, frozenset plain not None):
+cpdef object call_key(f, args, frozenset plain):
     """What tells a call of a function from others that ask for other things.
 
     It is made of identities: of the code, of what lies in cells or is called, and of the classes of arguments, but for
@@ -559,7 +559,24 @@ cdef object key_of(f, int depth):
     return id_of(f if issubclass(type(f), CLASSES) else type(f))
 
 
-def stand_for(dict known not None, list names not None):
+def asks_nothing(f, args not None, frozenset plain not None, dict table not None):
+    """Whether a table by `call_key` has (what f leads to, None, ...), whose globals still stand for the same."""
+    known = table.get(call_key(f, args, plain))
+    if known is None or (<tuple>known)[1] is not None:
+        return False
+    cdef list names = (<tuple>known)[0].names
+    return not names or stand_for(globals_of(f), names)
+
+
+cpdef dict globals_of(f):
+    """The globals of a function, of a method, or of what is called of an object."""
+    if type(f) is not FunctionType:
+        f = f.__func__ if type(f) is MethodType else type(f).__call__
+    found = getattr(f, "__globals__", None)
+    return found if type(found) is dict else {}
+
+
+cpdef bint stand_for(dict known, list names) except -1:
     """Whether names in a dict stand for what was found there, which weak references beside them tell."""
     for name, found in names:
         if known.get(name) is not found():

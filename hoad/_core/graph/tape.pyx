@@ -55,7 +55,6 @@ cdef AbstractValue GONE = AbstractValue.__new__(AbstractValue)     # what stands
 GONE.number = -1
 cdef type ndarray = np.ndarray
 cdef object FLOAT64 = np.dtype(np.float64)
-cdef dict FLOATS = TABLES.setdefault(FLOAT64, {})
 
 
 cpdef AbstractValue intern_aval(object dtype, tuple shape):
@@ -108,6 +107,7 @@ cdef int sweep_avals() except -1:
     global n_avals, n_sweeps, sweep_at
     cdef PyObject* found
     cdef int32_t i
+    memset(SHAPES, 0, sizeof(SHAPES))
     for i in range(AVAL_BOOL + 1, <int32_t>len(AVALS)):
         found = PyList_GET_ITEM(AVALS, i)
         if found == <PyObject*>GONE or found.ob_refcnt > 2 or (<AbstractValue>found).used >= n_sweeps:
@@ -119,7 +119,7 @@ cdef int sweep_avals() except -1:
             FREE_NUMBERS.append(i)
     if len(TABLES) > MOST_DTYPES:
         for dtype in list(TABLES):
-            if dtype != FLOAT64 and not TABLES[dtype]:      # the table of float64 is `FLOATS`
+            if not TABLES[dtype]:
                 TABLES.pop(dtype)
     n_sweeps += 1
     sweep_at = n_avals + max(SPARE_AVALS_CHECKED if HOAD_CHECKED else SPARE_AVALS, n_avals // 2)
@@ -176,17 +176,40 @@ cdef bint is_plain_float64(cnp.ndarray array) noexcept:
     return cnp.PyArray_TYPE(array) == cnp.NPY_DOUBLE and cnp.PyArray_ISNOTSWAPPED(array)
 
 
+# Shapes of float64 arrays that were asked for lately.
+cdef struct KnownShape:
+    int32_t number          # of the abstract value, or 0
+    int ndim
+    cnp.npy_intp[3] dims
+
+cdef enum:
+    MOST_SHAPES = 64
+
+cdef KnownShape SHAPES[MOST_SHAPES]
+
+
 cdef int32_t aval_number(object array) except -1:
     """The number of an array's abstract value; float64 arrays are found by shape alone."""
-    cdef object shape = array.shape
-    cdef AbstractValue known
-    if type(array) is ndarray and is_plain_float64(<cnp.ndarray>array):
-        known = FLOATS.get(shape)
-        if known is not None:
-            known.used = n_sweeps
+    cdef AbstractValue found
+    cdef KnownShape* known = NULL
+    cdef uint64_t h = 0
+    cdef int ndim, d
+    if type(array) is not ndarray or not is_plain_float64(<cnp.ndarray>array):
+        return intern_aval(array.dtype, array.shape).number
+    cdef const cnp.npy_intp* dims = cnp.PyArray_DIMS(<cnp.ndarray>array)
+    ndim = cnp.PyArray_NDIM(<cnp.ndarray>array)
+    if 0 < ndim <= 3:
+        for d in range(ndim):
+            h = h * 31 + <uint64_t>dims[d]
+        known = &SHAPES[(h * <uint64_t>0x9E3779B97F4A7C15) >> 58]
+        if known.number and known.ndim == ndim and memcmp(known.dims, dims, ndim * sizeof(cnp.npy_intp)) == 0:
+            (<AbstractValue>PyList_GET_ITEM(AVALS, known.number)).used = n_sweeps
             return known.number
-        return intern_aval(FLOAT64, shape).number
-    return intern_aval(array.dtype, shape).number
+    found = intern_aval(FLOAT64, array.shape)
+    if known != NULL:
+        known.number, known.ndim = found.number, ndim
+        memcpy(known.dims, dims, ndim * sizeof(cnp.npy_intp))
+    return found.number
 
 
 cdef enum:

@@ -37,8 +37,8 @@ from hoad._core.trace.traced cimport wrap
 from hoad._core.base.where cimport here
 
 from hoad._core.graph.inspect import swept_by
-from hoad._core.trace.context cimport reset_in_context, set_in_context
-from hoad._core.trace.context import RUNNING, WATCHERS, running
+from hoad._core.trace.context cimport reset_in_context, running, set_in_context
+from hoad._core.trace.context import RUNNING, WATCHERS
 
 from hoad._core.trace.traced import graph_of, is_traced
 
@@ -70,7 +70,7 @@ cdef class Recording:
     cdef bint repeated          # what is recorded runs again and again
     cdef Builder builder        # one for all sweeps, so that a later one finds what an earlier one emitted
 
-    def __init__(self, Graph outer=None, bint valued=True, bint apart=False, bint repeated=False):
+    cdef int begin(self, Graph outer, bint valued, bint apart, bint repeated) except -1:
         self.inputs = []
         self.nested = outer is not None
         self.graph = outer if self.nested else Graph(valued)
@@ -85,6 +85,7 @@ cdef class Recording:
         if repeated and not self.graph.scope.repeated:
             self.graph.scope.repeated = self.graph.scope.start + 1
         self.scope = self.graph.scope
+        return 0
 
     @property
     def start(self):
@@ -331,7 +332,7 @@ cdef class Recording:
             self.scope = keep_constants(self.graph, self.scope, made.constants)
         return made
 
-    def end(self):
+    cpdef int end(self) except -1:
         """End the derivative: an outermost graph is closed, a nested one rewound if nothing of it is in use."""
         cdef bint leaks = self.graph.scope.live != 0
         cdef bint unused = not leaks
@@ -346,7 +347,7 @@ cdef class Recording:
                 if self.graph.scope.live and self.asked is not None:
                     note_origin(self.graph, self.asked[0], self.asked[1])
                 self.graph.close()
-            return
+            return 0
         unused = unused and not self.reaches_out(
             [self.graph.guards[k].node for k in range(scope.n_guards, self.graph.n_guards)])
         self.graph.leave()
@@ -354,6 +355,7 @@ cdef class Recording:
             self.graph.rewind(scope)
         elif leaks and self.repeated:
             self.note_body()
+        return 0
 
     cdef int note_body(self) except -1:
         """Note which nodes of a body that ends are those of its first step alone: traced values of it are alive."""
@@ -411,7 +413,8 @@ cdef class differentiating:
         self.repeated = repeated
 
     def __enter__(self):
-        self.recording = Recording(running() if self.nested else None, self.valued, self.apart, self.repeated)
+        self.recording = Recording.__new__(Recording)
+        self.recording.begin(running() if self.nested else None, self.valued, self.apart, self.repeated)
         self.token = set_in_context(RUNNING, self.recording.graph)
         return self.recording
 

@@ -46,6 +46,9 @@ cdef enum:               # what is known of a node in a reverse sweep: bits of i
 cdef enum:
     FEW = 32
 
+cdef ScalarRule** empty_rules = NULL    # what is left of an earlier sweep
+cdef int32_t n_empty = 0
+
 # A contribution to a place in an array, in a list that starts at the array's node.
 cdef struct Piece:
     int32_t next        # or -1
@@ -155,6 +158,7 @@ cdef class Sweep:
     # Rules on scalars, by operation and operands that depend, so that a node costs no look-up.
     cdef list kept              # templates in use
     cdef ScalarRule** rules     # [4 * op + active], of templates that are kept; NULL while there are none
+    cdef int32_t n_rules
 
     cdef int begin(self, Graph graph, Builder builder, int32_t low, int32_t high, bint notes) except -1:
         cdef int32_t size = max(1, high - low)
@@ -457,10 +461,31 @@ cdef class Sweep:
         """Put the rule of an operation on float64 scalars in the table, for the next node of its kind."""
         if template.is_scalar and self.state[i - self.low] & PLAIN and not template.signature.primitive.per_call:
             if self.rules == NULL:
-                self.rules = <ScalarRule**>required(PyMem_RawCalloc(4 * primitive_count(), sizeof(ScalarRule*)))
+                self.take_rules()
             self.kept.append(template)
             self.rules[4 * <int32_t>self.graph.nodes[i].op + <int32_t>active] = &template.scalar
         return 0
+
+    cdef int take_rules(self) except -1:
+        """An empty table of rules, the one that the last sweep used if it is large enough."""
+        global empty_rules, n_empty
+        cdef int32_t wanted = 4 * primitive_count()
+        if empty_rules != NULL and n_empty >= wanted:
+            self.rules, self.n_rules, empty_rules = empty_rules, n_empty, NULL
+        else:
+            self.rules = <ScalarRule**>required(PyMem_RawCalloc(wanted, sizeof(ScalarRule*)))
+            self.n_rules = wanted
+        return 0
+
+    cdef void leave_rules(self) noexcept:
+        """Leave the table, which takes longer to clear than a small sweep takes, for the next sweep."""
+        global empty_rules, n_empty
+        cdef RuleTemplate template
+        if self.rules == NULL or empty_rules != NULL:
+            return
+        for template in self.kept:
+            self.rules[4 * template.signature.primitive.op + <int32_t>template.active] = NULL
+        empty_rules, n_empty, self.rules = self.rules, self.n_rules, NULL
 
     # ---- items and slices
 
@@ -592,4 +617,5 @@ cdef list adjoint_sweep(Graph graph, Builder builder, list targets, list seeds, 
         if i >= low and sweep.state[i - low] & DEPENDS:
             sweep.accumulate(i, <int32_t>seeds[k], False, i)
     sweep.run()
+    sweep.leave_rules()
     return [sweep.adjoint_of(<int32_t>i) for i in (wrt if asked is None else asked)]

@@ -147,17 +147,24 @@ cdef tuple as_loop_operands(Graph graph, Primitive primitive, tuple values):
     """Operands of a ufunc, cast to the dtypes of the loop NumPy would choose."""
     cdef list kinds = []
     cdef bint uniform = True
+    cdef bint has_int = False
     cdef list cast = []
-    cdef object x, dtype
+    cdef object x, y, dtype
     for x in values:
         if type(x) is Array:
             if not aval_of((<Array>x).aval).is_float64:
                 break
+        elif type(x) is int:
+            has_int = True
         elif not (type(x) is float or type(x) is ndarray and is_plain_float64(<cnp.ndarray>x)
                   or type(x) is Scalar and not (<Scalar>x).truth):
             break
     else:
-        return values
+        if not has_int:
+            return values
+        if len(values) == 2 and takes_ints_as_floats(primitive):
+            x, y = values
+            return (float(x) if type(x) is int else x, float(y) if type(y) is int else y)
     for x in values:
         if type(x) is Scalar:
             kinds.append(BOOL if (<Scalar>x).truth else FLOAT64)
@@ -202,6 +209,21 @@ cdef tuple as_loop_operands(Graph graph, Primitive primitive, tuple values):
         else:
             cast[i] = np.asarray(x, dtype=dtype)
     return tuple(cast)
+
+
+cdef dict INTS_AS_FLOATS = {}   # ufunc of two operands -> whether an int beside float64 is taken as one
+
+
+cdef bint takes_ints_as_floats(Primitive primitive) except -1:
+    known = INTS_AS_FLOATS.get(primitive.op)
+    if known is None:
+        try:
+            known = (loop_dtypes(primitive, [FLOAT64, int]) == loop_dtypes(primitive, [int, FLOAT64])
+                     == (FLOAT64, FLOAT64))
+        except TypeError:
+            known = False
+        INTS_AS_FLOATS[primitive.op] = known
+    return known
 
 
 cdef bint holds_numbers(cnp.ndarray x) noexcept:
