@@ -35,8 +35,8 @@ import numpy as np
 from hoad._comparison.divergence import where_they_part
 from hoad._comparison.reachable_code import Reached, reached_from
 from hoad._comparison.type_tests import FORMATS, FORMS, PATTERNS, TESTS, TEXTS, code_within, first_test, type_tests
+from hoad._core.base.call_watch import asks_nothing, call_key
 from hoad._core.base.where import is_library
-from hoad._core.jit.capture_analysis import content_of
 from hoad._core.jit.draws import draw_again, draws_so_far
 from hoad._core.record.recording import are_all_alive, differentiating
 from hoad._core.trace.coerce import holds_traced
@@ -50,8 +50,14 @@ PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 DEMO = PACKAGE + "_demo" + os.sep  # its models stand for the user's code
 
 PARANOID = os.environ.get(VARIABLE, "0") not in ("", "0")
+
+
+def by_default() -> bool:
+    return PARANOID
+
+
 # Tells whether functions are called a second time, plainly, wherever they are recorded; asked when they have run.
-COMPARING: ContextVar[Callable[[], bool]] = ContextVar("COMPARING", default=lambda: PARANOID)
+COMPARING: ContextVar[Callable[[], bool]] = ContextVar("COMPARING", default=by_default)
 
 # Called with the traced values of the arguments and results, and whether `asks` was given, before a function is called
 # plainly, and says if it may be: what that stores is put where traced values were, which are to be found first; random
@@ -118,7 +124,7 @@ def compared(
         f, args, kwargs = f.func, (*f.args, *args), f.keywords | kwargs
     before, n_draws = REFUSALS.count, draws_so_far()
     try:
-        returned = f(*args, **kwargs)
+        returned = f(*args, **kwargs) if kwargs else f(*args)
     except TypeError as error:
         if re.search(COMPILED, str(error)) is None:
             raise
@@ -126,27 +132,25 @@ def compared(
             f"compiled code takes plain arrays, but was given a traced value: {told(error)}. Use what hoad has under "
             "the same name, as hoad.scipy.sparse.linalg.splu; or wrap what calls it in @hoad.primitive, with a rule."
         ) from error
-    silent = REFUSALS.count == before and not is_comparing()
+    comparison = COMPARING.get()
+    silent = REFUSALS.count == before and not (PARANOID if comparison is by_default else comparison())
     if silent and asks is not None and not asks():
         return returned
-    key = id(f.__code__) if type(f) is FunctionType and f.__closure__ is None else _key(f)
-    classes = [type(x) for x in args if id(type(x)) not in PLAIN]
-    if classes:
-        key = (key, *map(id, classes))
-    known = KNOWN.get(key)
-    if silent and known is not None and known[1] is None and (not known[0].names or known[0].holds(f)):
+    if silent and asks_nothing(f, args, PLAIN, KNOWN):
         return returned  # as most do
     if type(f) in FUNCTIONS and _is_own(getattr(f, "__code__", None)):  # a method may be of any object
         return returned
+    key = call_key(f, args, PLAIN)
+    known = KNOWN.get(key)
     if known is None or not known[0].holds(f):
-        known = _known(f, key, classes)
+        known = _known(f, key, [type(x) for x in args if id(type(x)) not in PLAIN])
     _, seen, at_each = known
     if silent and seen is None:
         return returned
     said = REFUSALS.last if REFUSALS.count != before else ""
     kinds = None if seen is None else tuple(map(_kind, args))
     is_new = seen is not None and kinds not in seen
-    in_comparison = COMPARING.get() is never  # in one of its calls, whose original was compared
+    in_comparison = comparison is never  # in one of its calls, whose original was compared
     if is_new or (not in_comparison and (said or at_each or is_comparing())):
         beside = is_new and _may_meet(args)
         called = _Function(f, tuple(args), kwargs, n_draws)
@@ -175,24 +179,12 @@ def _kind(x: Any) -> tuple[Any, ...]:
 Known = tuple[Reached, set[Any] | None, bool]
 KNOWN: dict[Any, Known] = {}
 MOST_KNOWN = 10_000
-DEEPEST = 4  # functions in cells of functions in cells
 
 
 def _may_meet(args: Iterable[Any]) -> bool:
     """Whether functions that differ may have one value at these arguments: x and x² at 0 and 1, say."""
     values = [plain_value(x) for x in leaves_of(list(args)) if is_traced(x) and graph_of(x).valued]
     return any(bool(np.any(x == np.round(x))) for x in values)
-
-
-def _key(f: Any, depth: int = 0) -> Any:
-    """What tells a function from others that ask for other things."""
-    if type(f) is FunctionType and (f.__closure__ is None or depth == DEEPEST):
-        return id(f.__code__)
-    if type(f) is MethodType:
-        return _key(f.__func__, depth), id(type(f.__self__))
-    if type(f) is not FunctionType:
-        return id(f if issubclass(type(f), (type, ModuleType)) else type(f))
-    return id(f.__code__), *[_key(x, depth + 1) for x in map(content_of, f.__closure__ or ())]
 
 
 def _known(f: Call, key: Any, classes: list[type]) -> Known:

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hoad._comparison.type_tests import code_within
+from hoad._core.base.call_watch import globals_of, stand_for
 from hoad._core.base.where import is_library
 from hoad._core.jit.capture_analysis import content_of
 from hoad._core.jit.jit_cache import Jitted
@@ -43,19 +44,7 @@ class Reached(NamedTuple):
 
     def holds(self, f: Any) -> bool:
         """Whether the globals still stand for the same."""
-        known = globals_of(f)
-        for name, found in self.names:
-            if known.get(name) is not found():
-                return False
-        return True
-
-
-def globals_of(f: Any) -> dict[str, Any]:
-    """The globals of a function, of a method, or of what is called of an object."""
-    if type(f) is not FunctionType:
-        f = f.__func__ if type(f) is MethodType else type(f).__call__
-    found = getattr(f, "__globals__", None)
-    return found if type(found) is dict else {}
+        return stand_for(globals_of(f), self.names)
 
 
 def reached_from(f: Any, classes: Iterable[type] = ()) -> Reached:

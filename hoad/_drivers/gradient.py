@@ -31,20 +31,17 @@ def require_scalar(recording: Recording, operand: int, driver: str) -> None:
         raise ShapeError(f"{driver} needs a scalar function, but f(x) has shape {aval.shape}. {advice}")
 
 
-def one_like(recording: Recording, operand: int) -> int:
-    """The seed 1 in the dtype of a scalar operand."""
-    return recording.operand(recording.aval(operand).dtype.type(1.0))
-
-
 def scalar_output(
     d: Recording, f: Callable[..., Any], choice: Choice, has_aux: bool, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[int, Forms | None, Any]:
     """What f gives, a scalar, with the chosen arguments traced: its operand, the containers among these, and aux."""
-    returned, forms = call_traced(d, f, args, choice.keys(args, kwargs), choice.driver, kwargs)
-    result, aux = split_aux(returned, has_aux, choice.driver)
+    aux = None
+    result, forms = call_traced(d, f, args, choice.keys(args, kwargs), choice.driver, kwargs)
+    if has_aux:
+        result, aux = split_aux(result, has_aux, choice.driver)
     y = output_operand(d, result, choice.driver)
     require_scalar(d, y, choice.driver)
-    return y, forms, plain(aux, d.nested)
+    return y, forms, None if aux is None else plain(aux, d.nested)
 
 
 def _sweep(
@@ -60,8 +57,7 @@ def _sweep(
         d.forget_unread()
         y, forms, aux = scalar_output(d, f, choice, has_aux, args, kwargs)
         check_gradient(d, y, choice.driver, holomorphic)
-        bars = d.adjoints([y], [one_like(d, y)], d.inputs)
-        value, *gradients = d.results([y, *d.or_zeros(bars, d.inputs)])
+        value, *gradients = d.gradients(y)
     return value, choice.arranged(gradients, forms), aux
 
 

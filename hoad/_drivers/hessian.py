@@ -9,7 +9,7 @@ from typing import Any
 from hoad._core.record.recording import differentiating
 from hoad._docstrings import docfiller
 from hoad._drivers.dense import check_chunk, jacobian_blocks
-from hoad._drivers.gradient import one_like, scalar_output
+from hoad._drivers.gradient import scalar_output
 from hoad._drivers.holomorphic import check_hessian
 from hoad._pytree.arguments import Argnames, Argnums, Choice
 
@@ -83,7 +83,7 @@ def hessian(
         with differentiating() as d:
             y, forms, aux = scalar_output(d, f, choice, has_aux, args, kwargs)
             check_hessian(d, y, holomorphic)
-            bars = d.or_zeros(d.adjoints([y], [one_like(d, y)], d.inputs), d.inputs)
+            bars = d.or_zeros(d.adjoints([y], [d.one_like(y)], d.inputs), d.inputs)
             rows = jacobian_blocks(d, bars, d.inputs, "forward", chunk)
             found = choice.arranged([choice.arranged(row, forms) for row in rows], forms)
         return (found, aux) if has_aux else found

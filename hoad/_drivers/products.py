@@ -12,7 +12,7 @@ from hoad._core.record.recording import Recording, differentiating
 from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.traced import is_traced
 from hoad._docstrings import docfiller
-from hoad._drivers.gradient import one_like, scalar_output
+from hoad._drivers.gradient import scalar_output
 from hoad._drivers.holomorphic import check_gradient
 from hoad._drivers.linear_map import LinearMap
 from hoad._program.trace import call_traced, outputs, plain, split_aux
@@ -249,13 +249,13 @@ def _split_direction(args: tuple[Any, ...], choice: Choice) -> tuple[tuple[Any, 
 
 
 def _forward_over_reverse(d: Recording, y: int, seeds: list[int]) -> list[int]:
-    bars = d.or_zeros(d.adjoints([y], [one_like(d, y)], d.inputs), d.inputs)
+    bars = d.or_zeros(d.adjoints([y], [d.one_like(y)], d.inputs), d.inputs)
     return d.tangents(bars, d.inputs, seeds)
 
 
 def _reverse_over_forward(d: Recording, y: int, seeds: list[int]) -> list[int]:
     dots = d.or_zeros(d.tangents([y], d.inputs, seeds), [y])
-    return d.adjoints(dots, [one_like(d, y)], d.inputs)
+    return d.adjoints(dots, [d.one_like(y)], d.inputs)
 
 
 def _hessian_product(

@@ -16,7 +16,6 @@ from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.traced import is_traced
 from hoad._docstrings import docfiller
 from hoad._drivers.dense import jacobian_blocks
-from hoad._drivers.gradient import one_like
 from hoad._drivers.taylor import raise_missing
 from hoad._program.trace import call_traced, outputs
 from hoad._pytree.arguments import check_argument, check_function, checked_order
@@ -218,7 +217,7 @@ class _Swept:
             aval = d.aval(ys[0])
             self.by_reverse = self.may_sweep and len(ys) == 1 and not aval.shape and aval.dtype.kind == "f"
             if self.by_reverse:
-                ys = d.or_zeros(d.adjoints(ys, [one_like(d, ys[0])], d.inputs), d.inputs)
+                ys = d.or_zeros(d.adjoints(ys, [d.one_like(ys[0])], d.inputs), d.inputs)
             return d.results(ys, traced=True)
 
     def arranged(self, found: list[Any]) -> Any:

@@ -11,19 +11,20 @@ from typing import Any
 import numpy as np
 
 from hoad._core.base.where import here
-from hoad._core.trace.calls import apply_primitive, are_matrices
+from hoad._core.trace.calls import apply_primitive, are_matrices, product_of_floats
 from hoad._core.trace.traced import Traced, is_traced
 from hoad._numpy.complex import refuse_complex, squared_size
 from hoad._numpy.indexing import where
 from hoad._numpy.reductions import max, min, sum
 from hoad._numpy.registry import as_traced, implements, normal_axis, only_defaults
 from hoad._numpy.shape import moveaxis, ravel, reshape, squeeze, transpose
-from hoad._numpy.spectra import decomposed, multiplied
+from hoad._numpy.spectra import decomposed, factored, multiplied
 from hoad._ops import primitives as prim
 from hoad.errors import TracedValueError
 
 Function = Callable[..., Any]
 
+TO_DENSE = "A @ x, or A.toarray() for an array"
 SPARSE = ("scipy.sparse.", "hoad.scipy.")  # where classes of sparse matrices are
 
 
@@ -33,7 +34,7 @@ def is_sparse(x: Any) -> bool:
     return any(kind.__module__.startswith(SPARSE) for kind in type(x).__mro__)
 
 
-def without_sparse(name: str, advice: str = "A @ x, or A.toarray() for an array") -> Callable[[Function], Function]:
+def without_sparse(name: str, advice: str = TO_DENSE) -> Callable[[Function], Function]:
     """Let a function raise for sparse matrices, of which NumPy makes objects, with what to write instead."""
 
     def decorated(function: Function) -> Function:
@@ -59,10 +60,9 @@ def refuse_sparse(name: str, operands: Iterable[Any], advice: str = "A @ x") -> 
 
 def float_product(a: Any, b: Any) -> Any:
     """``a @ b`` of arrays of one or two axes of float64, the common case; None for anything else."""
-    if not are_matrices(a, b):
-        return None
-    found = multiplied(a, b)
-    return apply_primitive(prim.MATMUL, None, a, b) if found is None else found
+    if factored and are_matrices(a, b) and (found := multiplied(a, b)) is not None:
+        return found
+    return product_of_floats(a, b)
 
 
 @implements(np.matmul, np.linalg.matmul)
@@ -89,7 +89,7 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
         only_defaults("dot", out=out)
     if (found := float_product(a, b)) is not None:
         return found
-    refuse_sparse("np.dot", (a, b), "A @ x, or A.toarray() for an array")
+    refuse_sparse("np.dot", (a, b), TO_DENSE)
     a, b = as_traced(a), as_traced(b)
     if a.ndim == 0 or b.ndim == 0:
         return np.multiply(a, b)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hoad._core.graph.primitive import Primitive
-from hoad._core.trace.calls import apply_primitive
+from hoad._core.trace.calls import apply_primitive, summed
 from hoad._core.trace.traced import METHODS, REDUCTIONS, Scalar
 from hoad._numpy.creation import concatenate
 from hoad._numpy.indexing import where as choose_where
@@ -24,7 +24,7 @@ from hoad._numpy.registry import (
     reduced_axes,
 )
 from hoad._numpy.shape import astype, broadcast_to, copy, reshape, transpose
-from hoad._numpy.spectra import determinant, total
+from hoad._numpy.spectra import determinant, factored, total
 from hoad._ops import primitives as prim
 
 
@@ -73,6 +73,9 @@ def sum(
     initial: Any = None,
     where: Any = None,
 ) -> Any:
+    is_plain = dtype is None and out is None and initial is None and where is None and not factored
+    if is_plain and (found := summed(x, axis, keepdims)) is not None:
+        return found
     x = as_traced(x)
     if dtype is not None:
         x = astype(x, dtype)
@@ -94,6 +97,9 @@ def mean(
 ) -> Any:
     if out is not None:
         only_defaults("mean", out=out)
+    is_plain = dtype is None and (where is None or where is np._NoValue) and not factored
+    if is_plain and (found := summed(x, axis, keepdims)) is not None:
+        return found / (x.size if axis is None else x.shape[axis])
     x = as_traced(x)
     if dtype is not None or x.dtype.kind in "biu":
         x = astype(x, dtype or np.float64)

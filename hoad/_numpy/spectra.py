@@ -35,12 +35,12 @@ MOST_BETWEEN, MOST_FACTORS = 1000, 8
 OF_VALUES = frozenset({prim.EIGH, prim.RESULT, prim.GETITEM, prim.GATHER_ITEMS})
 
 # Whether this process has recorded a factorisation: else nothing is looked for.
-_recorded: list[bool] = []
+factored: list[bool] = []
 
 
 def decomposed(primitive: Primitive, params: Any, a: Any) -> Any:
     """The factors of a matrix, of which functions are looked for from now on."""
-    _recorded[:] = [True]
+    factored[:] = [True]
     return apply_primitive(primitive, params, a)
 
 
@@ -197,7 +197,7 @@ def total(x: Any, axes: tuple[int, ...]) -> Any:
 
     Of a function of eigenvalues or singular values, along the last axis; or of one times two vectors of coordinates.
     """
-    if not _recorded or not is_traced(x) or x.ndim == 0 or x.dtype.kind != "f":
+    if not factored or not is_traced(x) or x.ndim == 0 or x.dtype.kind != "f":
         return None
     graph, node = graph_of(x), node_of(x)
     if node < 0:  # a constant
@@ -235,7 +235,7 @@ def total(x: Any, axes: tuple[int, ...]) -> Any:
 
 def determinant(x: Any) -> Any:
     """The product over the last axis of a function of eigenvalues: the determinant of that of the matrix. Or None."""
-    if not _recorded or not is_traced(x) or x.ndim == 0 or x.dtype.kind != "f":
+    if not factored or not is_traced(x) or x.ndim == 0 or x.dtype.kind != "f":
         return None
     found = _function_of(x)
     if found is None or node_row(graph_of(x), found.first.node)[0] is not prim.EIGH:
@@ -444,7 +444,7 @@ def _matrix_of(graph: Any, first: Source, left: str, right: str, weight: Any) ->
 
 def multiplied(a: Any, b: Any) -> Any:
     """The product of two arrays, if it is that of a function of a matrix; else None."""
-    if not _recorded or not (is_traced(a) and is_traced(b)) or a.dtype.kind not in "fc":
+    if not factored or not (is_traced(a) and is_traced(b)) or a.dtype.kind not in "fc":
         return None
     graph, nodes = graph_of(a), (node_of(a), node_of(b))
     left, right = (_factor(graph, k) for k in nodes)

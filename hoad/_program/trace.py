@@ -56,8 +56,29 @@ def call_traced(
             forms = forms or [None] * len(chosen)
             forms[n] = parts
     recording.asked = driver, f, chosen, forms
-    with telling_of_objects:
+    try:
         return compared(f, traced, keywords, driver), forms
+    except BaseException as failure:
+        tell_of_objects(failure)
+        raise
+
+
+def tell_of_objects(failure: BaseException) -> None:
+    """Raise what makes clear what NumPy or SciPy said of object arrays of traced values, if that is what failed."""
+    called = "" if _was_adopted(failure) else function_of_scipy(failure)
+    if called and _is_of_traced(failure, called):
+        raise _not_recorded(failure, called) from failure
+    if isinstance(failure, HoadError):
+        return
+    if isinstance(failure, TypeError) and any(sign in str(failure) for sign in OBJECT_ARRAYS):
+        raise _without_loop(failure) from failure
+    if isinstance(failure, (ValueError, SystemError)) and isinstance(failure.__cause__, TracedValueError):
+        # NumPy put "setting an array element with a sequence" in front of it; SciPy's root finders, which go on
+        # after an error, have the interpreter say that a call "returned a result with an exception set".
+        raise failure.__cause__ from None
+    refusal = _hidden_refusal(failure) if isinstance(failure, (TypeError, ValueError)) else ""
+    if refusal:
+        raise TracedValueError(refusal) from failure
 
 
 class _TellingOfObjects:
@@ -69,22 +90,8 @@ class _TellingOfObjects:
         return None
 
     def __exit__(self, kind: object, failure: BaseException | None, traceback: object) -> None:
-        if failure is None:
-            return
-        called = "" if _was_adopted(failure) else function_of_scipy(failure)
-        if called and _is_of_traced(failure, called):
-            raise _not_recorded(failure, called) from failure
-        if isinstance(failure, HoadError):
-            return
-        if isinstance(failure, TypeError) and any(sign in str(failure) for sign in OBJECT_ARRAYS):
-            raise _without_loop(failure) from failure
-        if isinstance(failure, (ValueError, SystemError)) and isinstance(failure.__cause__, TracedValueError):
-            # NumPy put "setting an array element with a sequence" in front of it; SciPy's root finders, which go on
-            # after an error, have the interpreter say that a call "returned a result with an exception set".
-            raise failure.__cause__ from None
-        refusal = _hidden_refusal(failure) if isinstance(failure, (TypeError, ValueError)) else ""
-        if refusal:
-            raise TracedValueError(refusal) from failure
+        if failure is not None:
+            tell_of_objects(failure)
 
 
 telling_of_objects = _TellingOfObjects()  # keeps nothing, so that one is enough
@@ -230,7 +237,9 @@ def output_name(parts: Parts | None, n: int) -> str | Name:
 
 def output_operand(recording: Recording, result: Any, driver: str) -> int:
     """The operand of what f returned: a number, an array, or an object array of traced scalars."""
-    return replace_even_functions(recording.graph, recording.start, [_operand(recording, result, driver)])[0]
+    is_traced_itself = type(result) is Scalar or type(result) is Array
+    operand = recording.operand(result) if is_traced_itself else _operand(recording, result, driver)
+    return replace_even_functions(recording.graph, recording.start, [operand])[0]
 
 
 def _operand(recording: Recording, result: Any, driver: str) -> int:
@@ -289,7 +298,7 @@ def split_aux(result: Any, has_aux: bool, driver: str) -> tuple[Any, Any]:
 
 def plain(x: Any, nested: bool) -> Any:
     """Auxiliary output as the caller may keep it: numbers for traced values unless an outer derivative runs."""
-    if nested or x is None:
+    if x is None or nested:
         return x
     leaves, structure = flatten(x)
     if not any(holds_traced(leaf) for leaf in leaves):

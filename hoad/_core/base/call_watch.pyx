@@ -7,6 +7,7 @@ import os
 import random
 import sys
 from collections import deque
+from types import FunctionType, MethodType, ModuleType
 
 import numpy as np
 
@@ -22,6 +23,9 @@ from hoad._core.base.where cimport Origin, here, is_library, origin_of, standard
 cdef extern from "Python.h":
     ctypedef struct PyFrameObject:
         pass
+    PyObject* PyFunction_GET_CODE(PyObject*) noexcept
+    PyObject* PyFunction_GET_CLOSURE(PyObject*) noexcept
+    PyObject* PyCell_GET(PyObject*) noexcept
     ctypedef int (*Py_tracefunc)(PyObject*, PyFrameObject*, int, PyObject*) except -1
     ctypedef struct PyThreadState:
         Py_tracefunc c_profilefunc
@@ -508,3 +512,73 @@ cdef int entered(PyObject* owner, PyFrameObject* frame, int event, PyObject* arg
     elif event == PyTrace_C_CALL:
         watch.look_at_call(<PyObject*>frame, argument)
     return 0
+
+
+# ---- which function it is -------------------------------------------------------------------------------------------
+
+cdef tuple CLASSES = (type, ModuleType)
+cdef enum:
+    DEEPEST = 4     # functions in cells of functions in cells
+
+
+cpdef object call_key(f, args, frozenset plain):
+    """What tells a call of a function from others that ask for other things.
+
+    It is made of identities: of the code, of what lies in cells or is called, and of the classes of arguments, but for
+    those whose identities are `plain`.
+    """
+    cdef list classes = None
+    key = key_of(f, 0)
+    for x in args:
+        if id_of(type(x)) not in plain:
+            classes = [key] if classes is None else classes
+            classes.append(id_of(type(x)))
+    return key if classes is None else tuple(classes)
+
+
+cdef inline object id_of(object x):
+    return <uintptr_t><PyObject*>x
+
+
+cdef object key_of(f, int depth):
+    cdef PyObject* closure
+    cdef PyObject* held
+    cdef list key
+    if type(f) is FunctionType:
+        closure = PyFunction_GET_CLOSURE(<PyObject*>f)
+        code = id_of(<object>PyFunction_GET_CODE(<PyObject*>f))
+        if closure == NULL or depth == DEEPEST:
+            return code
+        key = [code]
+        for cell in <tuple>closure:
+            held = PyCell_GET(<PyObject*>cell)
+            key.append(key_of(<object>held, depth + 1) if held != NULL else None)
+        return tuple(key)
+    if type(f) is MethodType:
+        return key_of(f.__func__, depth), id_of(type(f.__self__))
+    return id_of(f if issubclass(type(f), CLASSES) else type(f))
+
+
+def asks_nothing(f, args not None, frozenset plain not None, dict table not None):
+    """Whether a table by `call_key` has (what f leads to, None, ...), whose globals still stand for the same."""
+    known = table.get(call_key(f, args, plain))
+    if known is None or (<tuple>known)[1] is not None:
+        return False
+    cdef list names = (<tuple>known)[0].names
+    return not names or stand_for(globals_of(f), names)
+
+
+cpdef dict globals_of(f):
+    """The globals of a function, of a method, or of what is called of an object."""
+    if type(f) is not FunctionType:
+        f = f.__func__ if type(f) is MethodType else type(f).__call__
+    found = getattr(f, "__globals__", None)
+    return found if type(found) is dict else {}
+
+
+cpdef bint stand_for(dict known, list names) except -1:
+    """Whether names in a dict stand for what was found there, which weak references beside them tell."""
+    for name, found in names:
+        if known.get(name) is not found():
+            return False
+    return True

@@ -1,3 +1,6 @@
+from cpython.object cimport PyObject
+from libc.stdint cimport int32_t
+
 cdef enum Origin:
     USERS
     LIBRARYS        # of NumPy or the standard library
@@ -6,6 +9,8 @@ cdef enum Origin:
     CHANGING        # of the standard library, with code that is in `CHANGING_CODE`
 
 cdef tuple user_position()
+cdef PyObject* user_code(int32_t* at) except? NULL
+cdef int line_of(PyObject* code, int32_t at) noexcept
 cdef tuple user_place()
 cdef bint is_part_of(str package, str filename) except -1
 cpdef bint is_passed(str filename) except -1

@@ -10,10 +10,20 @@ import numpy as np
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_XINCREF
 
+cdef extern from *:
+    """
+    #if PY_VERSION_HEX < 0x030B0000
+    #define PyFrame_GetLasti(frame) ((frame)->f_lasti * (int)sizeof(_Py_CODEUNIT))
+    #endif
+    """
+
 cdef extern from "Python.h":
     ctypedef struct PyFrameObject
+    ctypedef struct PyCodeObject:
+        PyObject* co_filename
     PyFrameObject* PyEval_GetFrame() noexcept
-    int PyFrame_GetLineNumber(PyFrameObject*) noexcept
+    int PyFrame_GetLasti(PyFrameObject*) noexcept
+    int PyCode_Addr2Line(PyCodeObject*, int) noexcept
 
 cdef extern from "frameobject.h":
     void* PyFrame_GetCode(PyFrameObject*) noexcept
@@ -77,7 +87,7 @@ def files_known():
 
 
 cdef bint is_own(object code):
-    cdef object name = code.co_filename
+    cdef object name = <object>(<PyCodeObject*>code).co_filename
     cdef object known = IS_OWN.get(name)
     if known is None:
         known = name.startswith(OWN_FOLDERS) and not name.startswith(DEMO) or (
@@ -88,6 +98,17 @@ cdef bint is_own(object code):
 
 cdef tuple user_position():
     """(code, line) of the innermost frame outside hoad and NumPy, or (None, 0)."""
+    cdef int32_t at = 0
+    cdef PyObject* code = user_code(&at)
+    if code == NULL:
+        return None, 0
+    found = <object>code
+    Py_DECREF(found)
+    return found, line_of(code, at)
+
+
+cdef PyObject* user_code(int32_t* at) except? NULL:
+    """A new reference to the code of that frame, or NULL, and where in it it is: its line takes longer to find."""
     cdef PyObject* frame = <PyObject*>PyEval_GetFrame()
     cdef PyObject* code
     cdef PyObject* back
@@ -95,15 +116,19 @@ cdef tuple user_position():
     while frame != NULL:
         code = <PyObject*>PyFrame_GetCode(<PyFrameObject*>frame)
         if not is_own(<object>code):
-            found = (<object>code, PyFrame_GetLineNumber(<PyFrameObject*>frame))
-            Py_DECREF(<object>code)
+            at[0] = PyFrame_GetLasti(<PyFrameObject*>frame)
             Py_DECREF(<object>frame)
-            return found
+            return code
         back = <PyObject*>PyFrame_GetBack(<PyFrameObject*>frame)
         Py_DECREF(<object>code)
         Py_DECREF(<object>frame)
         frame = back
-    return None, 0
+    return NULL
+
+
+cdef int line_of(PyObject* code, int32_t at) noexcept:
+    """The line of a place in code."""
+    return PyCode_Addr2Line(<PyCodeObject*>code, at)
 
 
 cdef bint is_part_of(str package, str filename) except -1:

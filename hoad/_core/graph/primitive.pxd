@@ -84,7 +84,7 @@ cdef class Signature:
     cdef readonly tuple results         # AbstractValue of each result
     cdef uint64_t hash
     cdef public object plan             # how the engine evaluates it
-    cdef dict templates                 # (mode, active operands) -> RuleTemplate
+    cdef dict templates                 # active operands of a vjp, (mode, active operands) of others -> RuleTemplate
     cdef int version
 
 cdef Primitive primitive_of(int op)

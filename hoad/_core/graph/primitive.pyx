@@ -10,6 +10,8 @@ from array import array
 from importlib import import_module
 
 from cpython.object cimport PyObject
+from libc.stdint cimport uint32_t
+from libc.string cimport memset
 
 from hoad._core.kernels.scalar cimport scalar1, scalar2
 from hoad._core.graph.tape cimport (
@@ -300,6 +302,18 @@ cdef enum:
 # holds its primitive, so that its number is no other's.
 cdef dict SIGNATURES = {}
 
+# Entries of the table that were asked for lately, found without a key. They refer to what the table holds.
+cdef struct Asked:
+    PyObject* sig
+    PyObject* params        # the very object that the signature has
+    int32_t op, count
+    int32_t[3] avals
+
+cdef enum:
+    MOST_ASKED = 256
+
+cdef Asked ASKED[MOST_ASKED]
+
 # All signatures that have templates, in the table or no longer. A template holds the signatures of its nodes, its own
 # perhaps, and the garbage collector does not look into tapes: so templates are forgotten here, or stay for good.
 cdef list TEMPLATED = []
@@ -309,6 +323,9 @@ cdef Signature signature(Primitive primitive, object params, const int32_t* aval
     """The signature of `primitive` at these operands; infers the results when it is new."""
     cdef int32_t i
     cdef object key
+    cdef Asked* asked = place_asked(primitive.op, <PyObject*>params, avals, count)
+    if is_asked(asked, primitive.op, <PyObject*>params, avals, count):
+        return <Signature>asked.sig
     if primitive.of_programs:       # a table that outlives a program would keep it alive
         return new_signature(primitive, params, tuple([aval_of(avals[i]) for i in range(count)]), None)
     if primitive.kind == K_PYTHON and params is not None:
@@ -321,9 +338,39 @@ cdef Signature signature(Primitive primitive, object params, const int32_t* aval
     else:
         key = (primitive.op, params, *[avals[i] for i in range(count)])
     cdef Signature sig = <Signature>SIGNATURES.get(key)
-    if sig is not None:
-        return sig
-    return new_signature(primitive, params, tuple([aval_of(avals[i]) for i in range(count)]), key)
+    if sig is None:
+        return new_signature(primitive, params, tuple([aval_of(avals[i]) for i in range(count)]), key)
+    if count <= 3 and sig.params is params:
+        asked.sig, asked.params = <PyObject*>sig, <PyObject*>params
+        asked.op, asked.count = primitive.op, count
+        for i in range(count):
+            asked.avals[i] = avals[i]
+    return sig
+
+
+cdef inline Asked* place_asked(int32_t op, PyObject* params, const int32_t* avals, int32_t count) noexcept:
+    """Where a signature stands that was asked for lately."""
+    cdef uint64_t h = <uint64_t><uint32_t>op ^ <uint64_t><size_t>params >> 4
+    cdef int32_t i
+    for i in range(min(count, 3)):
+        h = h * 31 + <uint32_t>avals[i]
+    return &ASKED[(h * <uint64_t>0x9E3779B97F4A7C15) >> 56]
+
+
+cdef inline bint is_asked(const Asked* asked, int32_t op, PyObject* params, const int32_t* avals,
+                          int32_t count) noexcept:
+    cdef int32_t i
+    if asked.op != op or asked.params != params or asked.count != count or asked.sig == NULL:
+        return False
+    for i in range(count):
+        if asked.avals[i] != avals[i]:
+            return False
+    return True
+
+
+cdef void forget_asked() noexcept:
+    """Entries of the table are about to go."""
+    memset(ASKED, 0, sizeof(ASKED))
 
 
 cdef Signature new_signature(Primitive primitive, object params, tuple avals, object key):
@@ -332,6 +379,7 @@ cdef Signature new_signature(Primitive primitive, object params, tuple avals, ob
     if key is not None:
         if len(SIGNATURES) >= MOST_SIGNATURES:
             forget_templates()
+            forget_asked()
             SIGNATURES.clear()
         SIGNATURES[key] = sig
     return sig
@@ -350,6 +398,7 @@ cdef int forget_passing() except -1:
     """Forget the signatures of primitives that give their numbers back, which are made again where one is in use."""
     cdef tuple known = tuple(SIGNATURES.items())
     forget_templates()
+    forget_asked()
     for key, sig in known:
         if (<Signature>sig).primitive.is_passing:
             SIGNATURES.pop(key, None)

@@ -197,7 +197,7 @@ cdef int32_t copy_node(Graph to, Graph graph, int32_t i, dict place) except -1:
         operands[wide.count] = graph.pool[wide.first + wide.count]
     cdef int32_t copied = to.push_wide(node.op, flags, <object>wide.sig, &operands[0], wide.count + behind, node.b)
     to.wide_nodes[to.n_wide_nodes - 1].count = wide.count
-    to.wide_nodes[to.n_wide_nodes - 1].line = wide.line
+    to.wide_nodes[to.n_wide_nodes - 1].at = wide.at
     to.wide_nodes[to.n_wide_nodes - 1].code = wide.code
     Py_XINCREF(wide.code)
     return copied

@@ -104,7 +104,7 @@ cdef struct WideNode:
     PyObject* code    # the user's code object, or NULL
     int32_t first     # operands are pool[first : first + count]
     int32_t count
-    int32_t line
+    int32_t at        # where in the code it is, in bytes
     int32_t aval      # as the node says, which may have moved
 
 cdef struct Guard:
@@ -145,6 +145,7 @@ cpdef AbstractValue intern_aval(object dtype, tuple shape)
 cdef int32_t aval_number(object array) except -1
 cdef bint is_plain_float64(cnp.ndarray array) noexcept
 cdef object in_native_order(object array)
+cdef object plain_copy(cnp.ndarray array)
 cdef bint same_bytes(object array, object copy)
 
 cdef class Graph:

@@ -14,7 +14,7 @@ from libc.string cimport memcmp, memcpy, memset
 cimport numpy as cnp
 
 from hoad._core.base.blocks cimport HOAD_CHECKED, HUGE, give, reserve as reserve_rows, resized
-from hoad._core.base.where cimport user_position
+from hoad._core.base.where cimport line_of, user_code, user_position
 
 cnp.import_array()
 
@@ -55,7 +55,6 @@ cdef AbstractValue GONE = AbstractValue.__new__(AbstractValue)     # what stands
 GONE.number = -1
 cdef type ndarray = np.ndarray
 cdef object FLOAT64 = np.dtype(np.float64)
-cdef dict FLOATS = TABLES.setdefault(FLOAT64, {})
 
 
 cpdef AbstractValue intern_aval(object dtype, tuple shape):
@@ -108,6 +107,7 @@ cdef int sweep_avals() except -1:
     global n_avals, n_sweeps, sweep_at
     cdef PyObject* found
     cdef int32_t i
+    memset(SHAPES, 0, sizeof(SHAPES))
     for i in range(AVAL_BOOL + 1, <int32_t>len(AVALS)):
         found = PyList_GET_ITEM(AVALS, i)
         if found == <PyObject*>GONE or found.ob_refcnt > 2 or (<AbstractValue>found).used >= n_sweeps:
@@ -119,7 +119,7 @@ cdef int sweep_avals() except -1:
             FREE_NUMBERS.append(i)
     if len(TABLES) > MOST_DTYPES:
         for dtype in list(TABLES):
-            if dtype != FLOAT64 and not TABLES[dtype]:      # the table of float64 is `FLOATS`
+            if not TABLES[dtype]:
                 TABLES.pop(dtype)
     n_sweeps += 1
     sweep_at = n_avals + max(SPARE_AVALS_CHECKED if HOAD_CHECKED else SPARE_AVALS, n_avals // 2)
@@ -176,17 +176,40 @@ cdef bint is_plain_float64(cnp.ndarray array) noexcept:
     return cnp.PyArray_TYPE(array) == cnp.NPY_DOUBLE and cnp.PyArray_ISNOTSWAPPED(array)
 
 
+# Shapes of float64 arrays that were asked for lately.
+cdef struct KnownShape:
+    int32_t number          # of the abstract value, or 0
+    int ndim
+    cnp.npy_intp[3] dims
+
+cdef enum:
+    MOST_SHAPES = 64
+
+cdef KnownShape SHAPES[MOST_SHAPES]
+
+
 cdef int32_t aval_number(object array) except -1:
     """The number of an array's abstract value; float64 arrays are found by shape alone."""
-    cdef object shape = array.shape
-    cdef AbstractValue known
-    if type(array) is ndarray and is_plain_float64(<cnp.ndarray>array):
-        known = FLOATS.get(shape)
-        if known is not None:
-            known.used = n_sweeps
+    cdef AbstractValue found
+    cdef KnownShape* known = NULL
+    cdef uint64_t h = 0
+    cdef int ndim, d
+    if type(array) is not ndarray or not is_plain_float64(<cnp.ndarray>array):
+        return intern_aval(array.dtype, array.shape).number
+    cdef const cnp.npy_intp* dims = cnp.PyArray_DIMS(<cnp.ndarray>array)
+    ndim = cnp.PyArray_NDIM(<cnp.ndarray>array)
+    if 0 < ndim <= 3:
+        for d in range(ndim):
+            h = h * 31 + <uint64_t>dims[d]
+        known = &SHAPES[(h * <uint64_t>0x9E3779B97F4A7C15) >> 58]
+        if known.number and known.ndim == ndim and memcmp(known.dims, dims, ndim * sizeof(cnp.npy_intp)) == 0:
+            (<AbstractValue>PyList_GET_ITEM(AVALS, known.number)).used = n_sweeps
             return known.number
-        return intern_aval(FLOAT64, shape).number
-    return intern_aval(array.dtype, shape).number
+    found = intern_aval(FLOAT64, array.shape)
+    if known != NULL:
+        known.number, known.ndim = found.number, ndim
+        memcpy(known.dims, dims, ndim * sizeof(cnp.npy_intp))
+    return found.number
 
 
 cdef enum:
@@ -290,7 +313,7 @@ cdef class Graph:
         Py_INCREF(sig)
         wide.sig = <PyObject*>sig
         wide.code = NULL
-        wide.line = 0
+        wide.at = 0
         wide.aval = aval
         hold_aval(aval)
         self.n_wide_nodes = row + 1
@@ -300,11 +323,7 @@ cdef class Graph:
 
     cdef int set_position(self, int32_t node) except -1:
         cdef WideNode* wide = &self.wide_nodes[self.nodes[node].a]
-        cdef tuple position = user_position()
-        if position[0] is not None:
-            Py_INCREF(position[0])
-            wide.code = <PyObject*>position[0]
-            wide.line = position[1]
+        wide.code = user_code(&wide.at)
         return 0
 
     cdef int set_object(self, int32_t node, object value) except -1:
@@ -359,7 +378,7 @@ cdef class Graph:
             return self.const_float(<double>array[()])
         if aval == AVAL_BOOL:
             return self.const_bool(<bint>array[()])
-        if array.ndim == 0:
+        if cnp.PyArray_NDIM(<cnp.ndarray>array) == 0:
             i = known_number(self, array, aval, &slot)
             if i >= 0:
                 return ~i
@@ -388,10 +407,7 @@ cdef class Graph:
         cdef object copy = self.copy_of(array)
         if copy is not None and same_bytes(array, copy):
             return <int32_t>self.captured[key][1]
-        copy = in_native_order(cnp.PyArray_NewCopy(<cnp.ndarray>array, cnp.NPY_CORDER))
-        if type(copy) is not ndarray:
-            copy = np.array(copy, subok=False)
-        cdef int32_t operand = self.const_object(copy)
+        cdef int32_t operand = self.const_object(plain_copy(<cnp.ndarray>array))
         self.captured[key] = (array, operand)
         self.captured_order.append(key)
         return operand
@@ -532,7 +548,7 @@ cdef class Graph:
         cdef WideNode* wide = &self.wide_nodes[self.nodes[node].a]
         if wide.code == NULL:
             return None
-        return f"{(<object>wide.code).co_filename}:{wide.line}"
+        return f"{(<object>wide.code).co_filename}:{line_of(wide.code, wide.at)}"
 
     cdef Graph fork(self, int32_t size, int32_t n_guards):
         """A graph with the first nodes and guards of this one, for a second tape on the same beginning."""
@@ -703,6 +719,19 @@ cdef void count_alive(Graph graph, int32_t operand, int change) noexcept:
 cdef object in_native_order(object array):
     """The array in the byte order of the machine, which the kernels read."""
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
+cdef object plain_copy(cnp.ndarray array):
+    """A contiguous array of NumPy's own class, in the byte order of the machine, with what an array holds now."""
+    cdef object made
+    if type(array) is ndarray and is_plain_float64(array) and cnp.PyArray_IS_C_CONTIGUOUS(array):
+        made = cnp.PyArray_SimpleNew(cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array), cnp.NPY_DOUBLE)
+        memcpy(cnp.PyArray_DATA(<cnp.ndarray>made), cnp.PyArray_DATA(array), cnp.PyArray_NBYTES(array))
+        return made
+    made = cnp.PyArray_NewCopy(array, cnp.NPY_CORDER)
+    if type(made) is not ndarray or not cnp.PyArray_ISNOTSWAPPED(<cnp.ndarray>made):
+        made = np.array(in_native_order(made), subok=False)
+    return made
 
 
 cdef bint same_bytes(object array, object copy):

@@ -5,6 +5,7 @@ cdef enum:
     FEW = 16        # operands for which there is room on the stack
 
 cdef list compute(Graph graph, Signature sig, const int32_t* operands, int32_t count)
+cdef list compute_few(Graph graph, list outputs, int32_t start)
 cdef bint is_put_off(Signature sig)
 cdef int check_numbers(Primitive primitive, Signature sig) except -1
 

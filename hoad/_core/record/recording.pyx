@@ -17,7 +17,8 @@ from hoad._core.graph.dce cimport compact
 from hoad._core.sweep.builder cimport Builder
 from hoad._core.runtime.engine cimport Lowered
 from hoad._core.lower.lower cimport lower
-from hoad._core.trace.coerce cimport operand_of
+from hoad._core.ops.eager cimport compute_few
+from hoad._core.trace.coerce cimport new_input, operand_of
 from hoad._core.trace.generator_calls cimport is_redirected, redirect
 from hoad._core.graph.primitive cimport INFO, K_PYTHON, Primitive, Signature, primitive_of, signature
 from hoad._core.graph.reach cimport dependents, mark_dependents, mark_needed, marks_in
@@ -27,17 +28,17 @@ from hoad._core.record.guard_calibration cimport settle
 from hoad._core.sweep.derived cimport assemble, broadcast, zeros
 from hoad._core.sweep.tangent cimport tangent_sweep
 from hoad._core.graph.tape cimport (
-    AVAL_BOOL, F_OBJ, F_STRONG, F_VALUED, OP_ASTYPE, OP_EQUAL, OP_IDENTITY, OP_INPUT, OP_MASK, OP_RESULT, OP_STOP, ZERO,
-    AbstractValue, Graph, Node, Scope, aval_of, int32_t, intern_aval, node_operands, operand_aval, uint16_t,
+    AVAL_BOOL, AVAL_FLOAT, F_OBJ, F_STRONG, F_VALUED, OP_ASTYPE, OP_EQUAL, OP_IDENTITY, OP_INPUT, OP_MASK, OP_RESULT,
+    OP_STOP, ZERO, AbstractValue, Graph, Node, Scope, aval_of, int32_t, intern_aval, node_operands, operand_aval,
+    uint16_t,
 )
 from hoad._core.sweep.rule_template cimport RuleTemplate
 from hoad._core.trace.traced cimport wrap
 from hoad._core.base.where cimport here
 
 from hoad._core.graph.inspect import swept_by
-from hoad._core.trace.coerce import new_input
-from hoad._core.trace.context cimport reset_in_context, set_in_context
-from hoad._core.trace.context import RUNNING, WATCHERS, running
+from hoad._core.trace.context cimport reset_in_context, running, set_in_context
+from hoad._core.trace.context import RUNNING, WATCHERS
 
 from hoad._core.trace.traced import graph_of, is_traced
 
@@ -52,7 +53,9 @@ SYMBOLIC_ZERO = <int>ZERO
 
 cdef list with_zeros(Graph graph, list operands, list like):
     """The operands, with constants of zeros in place of symbolic zeros, each like the operand beside it."""
-    return [zeros(graph, operand_aval(graph, <int32_t>k)) if <int32_t>x == ZERO else x for x, k in zip(operands, like)]
+    cdef Py_ssize_t k
+    return [zeros(graph, operand_aval(graph, <int32_t>like[k])) if <int32_t>operands[k] == ZERO else operands[k]
+            for k in range(len(operands))]
 
 
 cdef class Recording:
@@ -67,7 +70,7 @@ cdef class Recording:
     cdef bint repeated          # what is recorded runs again and again
     cdef Builder builder        # one for all sweeps, so that a later one finds what an earlier one emitted
 
-    def __init__(self, Graph outer=None, bint valued=True, bint apart=False, bint repeated=False):
+    cdef int begin(self, Graph outer, bint valued, bint apart, bint repeated) except -1:
         self.inputs = []
         self.nested = outer is not None
         self.graph = outer if self.nested else Graph(valued)
@@ -82,6 +85,7 @@ cdef class Recording:
         if repeated and not self.graph.scope.repeated:
             self.graph.scope.repeated = self.graph.scope.start + 1
         self.scope = self.graph.scope
+        return 0
 
     @property
     def start(self):
@@ -201,7 +205,7 @@ cdef class Recording:
         """Until a sweep begins, forget large arrays that no rule reads, if nobody looks at them later."""
         self.graph.drops = not self.nested and not self.kept and self.graph.positions is None
 
-    def adjoints(self, list targets, list seeds, list wrt):
+    cpdef list adjoints(self, list targets, list seeds, list wrt):
         """Adjoints of the nodes `wrt` for these seeds; `SYMBOLIC_ZERO` where there are none."""
         cdef int32_t start = self.graph.size
         cdef bint noted = self.graph.sweeps is not None
@@ -229,6 +233,17 @@ cdef class Recording:
         """Start with a fresh builder: what was emitted may have been rewound since."""
         self.builder = None
 
+    def gradients(self, int y):
+        """The value of a scalar operand, and its derivatives by the inputs, as `results` gives them."""
+        cdef list found = self.adjoints([y], [self.one_like(y)], self.inputs)
+        return self.results([y] + with_zeros(self.graph, found, self.inputs))
+
+    cpdef int one_like(self, int operand) except? -1:
+        """The constant 1 in the dtype of a scalar operand."""
+        if operand_aval(self.graph, operand) == AVAL_FLOAT:
+            return self.graph.const_float(1.0)
+        return operand_of(self.graph, aval_of(operand_aval(self.graph, operand)).dtype.type(1.0))
+
     def or_zeros(self, list operands, list like):
         """The operands, with constants of zeros in place of symbolic zeros."""
         return with_zeros(self.graph, operands, like)
@@ -237,7 +252,13 @@ cdef class Recording:
 
     def compute(self, list operands, bint keep=True):
         """The values of these operands, as floats and arrays of their own."""
-        return lower(self.graph, operands, [], [], self.scope.start, 0, keep and self.nested, True).execute([], 1)
+        return self.computed(operands, keep and self.nested)
+
+    cdef list computed(self, list operands, bint keep):
+        cdef list found = None if keep else compute_few(self.graph, operands, self.scope.start)
+        if found is None:
+            found = lower(self.graph, operands, [], [], self.scope.start, 0, keep, True).execute([], 1)
+        return found
 
     def given_away(self, list operands):
         """As `compute`, where the recording ends: large arrays that nobody else holds are not copied, but forgotten."""
@@ -259,7 +280,7 @@ cdef class Recording:
         """A program for these operands with lanes over a seed input."""
         return lower(self.graph, operands, [seed], [True], self.scope.start, 0, False)
 
-    def results(self, list operands, bint traced=False, bint alone=False):
+    cpdef list results(self, list operands, bint traced=False, bint alone=False):
         """What the derivative gives: numbers when it is outermost or owes nothing to an outer one, else traced.
 
         If `alone`, and nobody watches, no value is kept but theirs: nothing is differentiated after them.
@@ -267,7 +288,7 @@ cdef class Recording:
         if not self.graph.valued and self.reaches_out(operands):    # in a rule, where nothing has a value
             return [wrap(self.graph, <int32_t>x) if <int32_t>x >= 0 else self.graph.value_of(x) for x in operands]
         alone = alone and self.nested and not WATCHERS.get()
-        values = self.compute(operands, not alone)
+        cdef list values = self.computed(operands, self.nested and not alone)
         if alone:
             for x, value in zip(operands, values):
                 if <int32_t>x >= 0:
@@ -311,7 +332,7 @@ cdef class Recording:
             self.scope = keep_constants(self.graph, self.scope, made.constants)
         return made
 
-    def end(self):
+    cpdef int end(self) except -1:
         """End the derivative: an outermost graph is closed, a nested one rewound if nothing of it is in use."""
         cdef bint leaks = self.graph.scope.live != 0
         cdef bint unused = not leaks
@@ -326,7 +347,7 @@ cdef class Recording:
                 if self.graph.scope.live and self.asked is not None:
                     note_origin(self.graph, self.asked[0], self.asked[1])
                 self.graph.close()
-            return
+            return 0
         unused = unused and not self.reaches_out(
             [self.graph.guards[k].node for k in range(scope.n_guards, self.graph.n_guards)])
         self.graph.leave()
@@ -334,6 +355,7 @@ cdef class Recording:
             self.graph.rewind(scope)
         elif leaks and self.repeated:
             self.note_body()
+        return 0
 
     cdef int note_body(self) except -1:
         """Note which nodes of a body that ends are those of its first step alone: traced values of it are alive."""
@@ -391,7 +413,8 @@ cdef class differentiating:
         self.repeated = repeated
 
     def __enter__(self):
-        self.recording = Recording(running() if self.nested else None, self.valued, self.apart, self.repeated)
+        self.recording = Recording.__new__(Recording)
+        self.recording.begin(running() if self.nested else None, self.valued, self.apart, self.repeated)
         self.token = set_in_context(RUNNING, self.recording.graph)
         return self.recording
 
@@ -401,11 +424,16 @@ cdef class differentiating:
 
 
 cdef list nodes_among(list targets):
-    return [t for t in targets if <int32_t>t >= 0]
+    cdef int32_t t
+    for t in targets:
+        if t < 0:
+            return [k for k in targets if <int32_t>k >= 0]
+    return targets
 
 
 cdef list seeds_of(list targets, list seeds):
-    return [s for t, s in zip(targets, seeds) if <int32_t>t >= 0]
+    cdef Py_ssize_t k
+    return [seeds[k] for k in range(len(targets)) if <int32_t>targets[k] >= 0]
 
 
 cdef list tangents_of(Graph graph, Builder builder, list targets, list wrt, list tangents, bint notes=False):

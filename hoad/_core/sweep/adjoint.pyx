@@ -46,6 +46,9 @@ cdef enum:               # what is known of a node in a reverse sweep: bits of i
 cdef enum:
     FEW = 32
 
+cdef ScalarRule** empty_rules = NULL    # what is left of an earlier sweep
+cdef int32_t n_empty = 0
+
 # A contribution to a place in an array, in a list that starts at the array's node.
 cdef struct Piece:
     int32_t next        # or -1
@@ -154,10 +157,10 @@ cdef class Sweep:
 
     # Rules on scalars, by operation and operands that depend, so that a node costs no look-up.
     cdef list kept              # templates in use
-    cdef ScalarRule** rules     # [4 * op + active], of templates that are kept
+    cdef ScalarRule** rules     # [4 * op + active], of templates that are kept; NULL while there are none
     cdef int32_t n_rules
 
-    def __cinit__(self, Graph graph, Builder builder, int32_t low, int32_t high, bint notes):
+    cdef int begin(self, Graph graph, Builder builder, int32_t low, int32_t high, bint notes) except -1:
         cdef int32_t size = max(1, high - low)
         cdef int32_t i
         self.graph = graph
@@ -166,15 +169,14 @@ cdef class Sweep:
         self.high = high
         self.notes = notes
         self.kept = []
-        self.n_rules = 4 * primitive_count()
         self.states = <State*>required(take_zeroed((size + 1) * sizeof(State)))
         self.state = self.states + 1
         self.bar = <int32_t*>required(take(size * sizeof(int32_t)))
-        self.rules = <ScalarRule**>required(PyMem_RawCalloc(self.n_rules, sizeof(ScalarRule*)))
         if notes:
             self.parts = <int32_t*>required(PyMem_RawCalloc(size, sizeof(int32_t)))
         for i in range(size):
             self.bar[i] = ZERO
+        return 0
 
     def __dealloc__(self):
         cdef int32_t size = max(1, self.high - self.low)
@@ -283,6 +285,8 @@ cdef class Sweep:
             if not known & PLAIN:
                 break
             if bar[node - low] != ZERO:
+                if self.rules == NULL:
+                    break
                 rule = self.rules[4 * <int32_t>self.graph.nodes[node].op + ((known & (DEPENDS_A | DEPENDS_B)) >> 4)]
                 if rule == NULL:
                     break
@@ -465,9 +469,32 @@ cdef class Sweep:
     cdef int keep_rule(self, int32_t i, uint64_t active, RuleTemplate template) except -1:
         """Put the rule of an operation on float64 scalars in the table, for the next node of its kind."""
         if template.is_scalar and self.state[i - self.low] & PLAIN and not template.signature.primitive.per_call:
+            if self.rules == NULL:
+                self.take_rules()
             self.kept.append(template)
             self.rules[4 * <int32_t>self.graph.nodes[i].op + <int32_t>active] = &template.scalar
         return 0
+
+    cdef int take_rules(self) except -1:
+        """An empty table of rules, the one that the last sweep used if it is large enough."""
+        global empty_rules, n_empty
+        cdef int32_t wanted = 4 * primitive_count()
+        if empty_rules != NULL and n_empty >= wanted:
+            self.rules, self.n_rules, empty_rules = empty_rules, n_empty, NULL
+        else:
+            self.rules = <ScalarRule**>required(PyMem_RawCalloc(wanted, sizeof(ScalarRule*)))
+            self.n_rules = wanted
+        return 0
+
+    cdef void leave_rules(self) noexcept:
+        """Leave the table, which takes longer to clear than a small sweep takes, for the next sweep."""
+        global empty_rules, n_empty
+        cdef RuleTemplate template
+        if self.rules == NULL or empty_rules != NULL:
+            return
+        for template in self.kept:
+            self.rules[4 * template.signature.primitive.op + <int32_t>template.active] = NULL
+        empty_rules, n_empty, self.rules = self.rules, self.n_rules, NULL
 
     # ---- items and slices
 
@@ -577,17 +604,27 @@ cdef list adjoint_sweep(Graph graph, Builder builder, list targets, list seeds, 
     If nodes are `asked` for, theirs instead: the sweep goes through them, and stops at `wrt`.
     """
     cdef int32_t i
+    cdef Py_ssize_t k
     if not wrt:
         return []
-    cdef int32_t low = min(wrt)
-    cdef int32_t high = past_results(graph, <int32_t>max(wrt + targets + (asked or [])) + 1)
-    cdef Sweep sweep = Sweep(graph, builder, low, high, notes)
+    cdef int32_t low = wrt[0]
+    cdef int32_t high = low
+    for i in wrt:
+        low, high = min(low, i), max(high, i)
+    for i in targets:
+        high = max(high, i)
+    for i in asked or ():
+        high = max(high, i)
+    high = past_results(graph, high + 1)
+    cdef Sweep sweep = Sweep.__new__(Sweep)
+    sweep.begin(graph, builder, low, high, notes)
     graph.reserve(<int32_t>min(<int64_t>(high - low) * 9 // 4, 1 << 26))     # a sweep seldom emits more
     sweep.mark_dependent(wrt)
     builder.learn(low, high)
-    for target, seed in zip(targets, seeds):
-        i = target
+    for k in range(len(targets)):
+        i = targets[k]
         if i >= low and sweep.state[i - low] & DEPENDS:
-            sweep.accumulate(i, seed, False, i)
+            sweep.accumulate(i, <int32_t>seeds[k], False, i)
     sweep.run()
+    sweep.leave_rules()
     return [sweep.adjoint_of(<int32_t>i) for i in (wrt if asked is None else asked)]

@@ -211,7 +211,10 @@ cdef int32_t inline_wide(RuleTemplate template, Builder builder, int32_t i, cons
         return placed(template, builder, graph.pool[wide.first], place)
     cdef Signature sig = <Signature>wide.sig
     params = sig.params
-    cdef int32_t* operands = <int32_t*>required(PyMem_RawMalloc(max(1, count) * sizeof(int32_t)))
+    cdef int32_t few[FEW]
+    cdef int32_t* operands = few
+    if count > FEW:
+        operands = <int32_t*>required(PyMem_RawMalloc(count * sizeof(int32_t)))
     try:
         for k in range(count):
             operands[k] = placed(template, builder, graph.pool[wide.first + k], place)
@@ -235,7 +238,8 @@ cdef int32_t inline_wide(RuleTemplate template, Builder builder, int32_t i, cons
             return assemble(builder, node.b, operands, count, params[0], params[1])
         return builder.emit_wide(sig.primitive, params, operands, count, node.b)
     finally:
-        PyMem_RawFree(operands)
+        if operands != few:
+            PyMem_RawFree(operands)
 
 
 cdef tuple strong_seeds(Builder builder, tuple known, list seeds):
@@ -475,7 +479,7 @@ cdef RuleTemplate vjp_template(Signature sig, uint64_t active, object where, lis
     cdef int k
     cdef Primitive primitive = sig.primitive
     forget_old(sig)
-    key = ("vjp", active)
+    key = active
     cdef RuleTemplate template = <RuleTemplate>sig.templates.get(key)
     if template is not None:
         return template

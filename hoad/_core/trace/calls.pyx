@@ -5,17 +5,18 @@ import numpy as np
 cimport numpy as cnp
 
 from hoad._core.ops.eager cimport FEW, check_numbers, compute, is_put_off, scalar_value
-from hoad._core.trace.coerce cimport as_loop_operands, graph_among, operand_of
+from hoad._core.trace.coerce cimport as_loop_operands, graph_among, is_of_objects, operand_of
 from hoad._core.graph.primitive cimport INFO, K_CONCATENATE, K_UFUNC, UFUNCS, Signature, primitive_of, signature
 from hoad._core.trace.errors cimport check_alive, check_usable, no_rule
 from hoad._core.graph.roots cimport DEEPEST, are_roots, has_root, may_be_root, smoothed
 from hoad._core.graph.tape cimport (
     AVAL_BOOL, F_OBJ, F_SPARE, OP_ASSEMBLE, OP_CONCATENATE, OP_DIVIDE, OP_FLOAT_POWER, OP_GATHER, OP_LOGICAL_AND,
     OP_LOGICAL_NOT, OP_LOGICAL_OR, OP_LOGICAL_XOR, OP_MASK, OP_MATMUL, OP_MULTIPLY, OP_POWER, OP_RESHAPE, OP_RESULT,
-    OP_SQUARE, OP_STOP, AbstractValue, Graph, aval_of, int32_t, is_plain_float64, may_drop, operand_aval, uint16_t,
+    OP_SQUARE, OP_STOP, OP_SUM, AbstractValue, Graph, aval_of, int32_t, is_plain_float64, may_drop, operand_aval,
+    uint16_t,
 )
 from hoad._core.trace.traced cimport (
-    NO_AXES, OF_PYTHON, Array, Scalar, called, connect, plain_value, push_scalar, representing, wrap,
+    NO_AXES, OF_PYTHON, Array, Scalar, called, connect, node_now, plain_value, push_scalar, representing, wrap,
 )
 from hoad._core.trace.memory_order cimport doubt_order, keep_order
 from hoad._core.base.where cimport here, name_of
@@ -36,6 +37,8 @@ cnp.import_array()
 
 cdef type ndarray = np.ndarray
 cdef object matmul = np.matmul
+cdef object REAL = np.real, IMAG = np.imag, TRANSPOSE = np.transpose, NO_VALUE = np._NoValue
+cdef dict WHOLE = {}        # dimensions -> parameters of a sum over all axes
 cdef tuple BY_METHODS = (np.arctan2, np.fmod, np.hypot)     # of items that are objects
 
 
@@ -190,7 +193,7 @@ cdef object record_gather(Graph graph, int32_t operand, cnp.ndarray places):
     return record(graph, primitive_of(OP_GATHER), None, operands, 2)
 
 
-def are_matrices(a, b):
+cpdef bint are_matrices(object a, object b) except -1:
     """Whether both are arrays of one or two axes of float64."""
     return 0 < axes_of_floats(a) < 3 and 0 < axes_of_floats(b) < 3
 
@@ -257,6 +260,33 @@ def stacked(arrays, int axis):
     made = record_call(primitive_of(OP_CONCATENATE), (axis,), tuple(arrays))
     shape = (*shape[:axis], len(arrays), *shape[axis:])
     return record_on((<Array>made).graph, OP_RESHAPE, (shape,), (<Array>made).node)
+
+
+def summed(x, axis, keepdims):
+    """What np.sum gives of a traced array of float64 over all of its axes, or over one; None for all others."""
+    cdef AbstractValue aval
+    cdef int k
+    if type(x) is not Array or not (keepdims is NO_VALUE or keepdims is False):
+        return None
+    aval = aval_of((<Array>x).aval)
+    if not aval.is_float64 or aval.ndim == 0:
+        return None
+    if axis is None:
+        params = WHOLE.get(aval.ndim)
+        if params is None:
+            params = WHOLE[aval.ndim] = (tuple(range(aval.ndim)), ())
+    elif type(axis) is int and -aval.ndim <= axis < aval.ndim:
+        k = axis + aval.ndim if axis < 0 else axis
+        params = ((k,), aval.shape[:k] + aval.shape[k + 1:])
+    else:
+        return None
+    check_usable((<Array>x).graph)
+    return record_on((<Array>x).graph, OP_SUM, params, node_now(<Array>x))
+
+
+def product_of_floats(a, b):
+    """What np.matmul gives of matrices or vectors of float64, at least one of them traced; None for all others."""
+    return record_call(primitive_of(OP_MATMUL), None, (a, b)) if are_matrices(a, b) else None
 
 
 def record_known(Graph graph, Primitive primitive, object params, list operands, list values):
@@ -371,8 +401,7 @@ cdef bint object_arithmetic(tuple inputs):
     for x in inputs:
         if type(x) is Array:
             return False
-        if isinstance(x, np.ndarray) and x.dtype == object:
-            found = True
+        found = found or is_of_objects(x)
     return found
 
 
@@ -404,7 +433,7 @@ cdef object as_given(object function, tuple args, object found):
     if function in BOXING:
         of_method = (function is np.reshape or function is np.squeeze) and args and isinstance(args[0], np.generic)
         return representing(found, 0 if of_method else NO_AXES)     # a number of NumPy's has these as methods
-    if function is np.real or function is np.imag or function is np.transpose:
+    if function is REAL or function is IMAG or function is TRANSPOSE:
         return found
     if function in ANSWERING:
         return representing(found, OF_PYTHON)

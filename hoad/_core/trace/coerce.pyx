@@ -11,7 +11,7 @@ cimport numpy as cnp
 from hoad._core.trace.errors cimport check_alive, check_same, is_alone, is_for_jit
 from hoad._core.graph.tape cimport (
     AVAL_BOOL, AVAL_FLOAT, F_BOOL, F_VALUED, OP_IDENTITY, OP_INPUT, OP_SELECT, AbstractValue, aval_number, aval_of,
-    in_native_order, is_plain_float64, operand_aval, uint8_t, uint16_t,
+    is_plain_float64, operand_aval, plain_copy, uint8_t, uint16_t,
 )
 from hoad._core.trace.memory_order cimport is_in_order
 from hoad._core.trace.traced cimport (
@@ -65,6 +65,11 @@ cdef int32_t operand_of(Graph graph, object x) except? -1:
     return graph.const_object(as_numbers(x))
 
 
+cdef bint is_of_objects(object x) noexcept:
+    """Whether this is an object array."""
+    return cnp.PyArray_Check(x) and cnp.PyArray_TYPE(<cnp.ndarray>x) == cnp.NPY_OBJECT
+
+
 cdef Graph graph_among(object values):
     """The graph of the first traced value among these (looking into lists and object arrays), or None."""
     for x in values:
@@ -74,7 +79,7 @@ cdef Graph graph_among(object values):
             found = graph_among(x)
             if found is not None:
                 return found
-        elif isinstance(x, np.ndarray) and x.dtype == object:
+        elif is_of_objects(x):
             found = graph_among(x.ravel().tolist())
             if found is not None:
                 return found
@@ -147,13 +152,24 @@ cdef tuple as_loop_operands(Graph graph, Primitive primitive, tuple values):
     """Operands of a ufunc, cast to the dtypes of the loop NumPy would choose."""
     cdef list kinds = []
     cdef bint uniform = True
+    cdef bint has_int = False
     cdef list cast = []
-    cdef object x, dtype
+    cdef object x, y, dtype
     for x in values:
-        if not (type(x) is Array and aval_of((<Array>x).aval).dtype is FLOAT64 or type(x) is float):
+        if type(x) is Array:
+            if not aval_of((<Array>x).aval).is_float64:
+                break
+        elif type(x) is int:
+            has_int = True
+        elif not (type(x) is float or type(x) is ndarray and is_plain_float64(<cnp.ndarray>x)
+                  or type(x) is Scalar and not (<Scalar>x).truth):
             break
     else:
-        return values
+        if not has_int:
+            return values
+        if len(values) == 2 and takes_ints_as_floats(primitive):
+            x, y = values
+            return (float(x) if type(x) is int else x, float(y) if type(y) is int else y)
     for x in values:
         if type(x) is Scalar:
             kinds.append(BOOL if (<Scalar>x).truth else FLOAT64)
@@ -198,6 +214,21 @@ cdef tuple as_loop_operands(Graph graph, Primitive primitive, tuple values):
         else:
             cast[i] = np.asarray(x, dtype=dtype)
     return tuple(cast)
+
+
+cdef dict INTS_AS_FLOATS = {}   # ufunc of two operands -> whether an int beside float64 is taken as one
+
+
+cdef bint takes_ints_as_floats(Primitive primitive) except -1:
+    known = INTS_AS_FLOATS.get(primitive.op)
+    if known is None:
+        try:
+            known = (loop_dtypes(primitive, [FLOAT64, int]) == loop_dtypes(primitive, [int, FLOAT64])
+                     == (FLOAT64, FLOAT64))
+        except TypeError:
+            known = False
+        INTS_AS_FLOATS[primitive.op] = known
+    return known
 
 
 cdef bint holds_numbers(cnp.ndarray x) noexcept:
@@ -252,7 +283,7 @@ def as_argument(value, str function=None):
     return made
 
 
-def new_input(Graph graph, object value, bint nested=False):
+cpdef object new_input(Graph graph, object value, bint nested=False):
     """A fresh input of `graph` (an identity node when a derivative begins inside another recording)."""
     cdef int32_t aval, node, operand
     cdef bint stays_array = False
@@ -277,8 +308,8 @@ def new_input(Graph graph, object value, bint nested=False):
     elif type(value) is float:
         return argument(graph, graph.push(op, F_VALUED, 0, 0, <double>value), represents)
     else:
-        stays_array = isinstance(value, np.ndarray)
-        value = in_native_order(np.array(value, order="C", subok=False))
+        stays_array = cnp.PyArray_Check(value)
+        value = plain_copy(value if type(value) is ndarray else np.array(value, order="C", subok=False))
         aval = aval_number(value)
     if aval > AVAL_BOOL:
         node = graph.push_wide(op, 0, None, NULL, 0, aval)

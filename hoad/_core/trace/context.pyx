@@ -69,12 +69,12 @@ WATCHERS = Watchers()
 RUNNING = ContextVar("hoad_running", default=None)
 
 
-def is_open(Graph graph):
+cpdef bint is_open(Graph graph):
     """Whether this thread is recording into `graph`."""
     return graph.thread == PyThread_get_thread_ident()
 
 
-def running():
+cpdef Graph running():
     """The graph this thread is recording into, or None."""
-    graph = RUNNING.get()
+    cdef Graph graph = RUNNING.get()
     return graph if graph is not None and is_open(graph) else None

@@ -20,7 +20,7 @@ from libc.math cimport NAN
 cimport cython
 cimport numpy as cnp
 
-from hoad._core.trace.writes cimport place_at
+from hoad._core.trace.writes cimport new_buffer, place_at
 from hoad._core.ops.eager cimport scalar_value
 from hoad._core.graph.primitive cimport INFO, primitive_of
 from hoad._core.trace.errors cimport (
@@ -230,7 +230,8 @@ cdef object binary(int op, object x, object y):
     cdef object other = y if is_traced(x) else x
     if of_python(x) and of_python(y):
         return representing(record_call(primitive_of(op), None, (x, y)), OF_PYTHON)
-    if is_traced(other):
+    if is_traced(other) or type(other) is float or type(other) is int or type(other) is ndarray and (
+            cnp.PyArray_TYPE(<cnp.ndarray>other) == cnp.NPY_DOUBLE):
         return record_call(primitive_of(op), None, (x, y))
     if not isinstance(other, OPERANDS):
         if not is_labelled(other):
@@ -680,7 +681,7 @@ cdef Buffer buffer_of(Array x):
         if type(x.order) is tuple:
             lie_in_order(x)
         else:
-            x.buffer = Buffer(x.graph, x.node, x.aval)
+            x.buffer = new_buffer(x.graph, x.node, x.aval)
             x.buffer.in_doubt = x.order is DOUBT
         x.buffer.made_at = x.made_at
     return x.buffer
@@ -690,7 +691,7 @@ cdef int lie_in_order(Array x) except -1:
     """Make x a view of a root that holds its items in the order in which NumPy's array has them in memory."""
     cdef tuple order = x.order
     cdef Array root = record_call(primitive_of(OP_TRANSPOSE), (order,), (x,))
-    x.buffer = Buffer(root.graph, root.node, root.aval)
+    x.buffer = new_buffer(root.graph, root.node, root.aval)
     x.view = x.buffer.shadow_of_root().transpose(np.argsort(order))
     return 0
 
@@ -1164,7 +1165,7 @@ cdef uint8_t represented(object value):
         if value.__class__ is ndarray:
             return NO_AXES
         return A_NUMBER | ((<Array>value).represents & OF_PYTHON)
-    return NO_AXES if isinstance(value, np.ndarray) else A_NUMBER
+    return NO_AXES if cnp.PyArray_Check(value) else A_NUMBER
 
 
 cpdef object representing(object x, int represents):

@@ -13,7 +13,7 @@ from libc.string cimport memcmp
 cimport numpy as cnp
 
 from hoad._core.trace.writes cimport (
-    CONTENT, Buffer, grid, in_order, is_shadow, place_at, places_in, start_of, strides_of,
+    CONTENT, Buffer, grid, in_order, is_shadow, new_buffer, place_at, places_in, start_of, strides_of,
 )
 from hoad._core.trace.coerce cimport as_numbers, check_class, holds_numbers, operand_of
 from hoad._core.trace.errors cimport check_alive, check_same, check_usable
@@ -270,7 +270,8 @@ def constant_like(x, value):
     cdef Graph graph = x if isinstance(x, Graph) else graph_of(x)
     cdef int32_t operand = graph.const_object(value)
     cdef Array made = new_array(graph, operand, intern_aval(value.dtype, value.shape).number)
-    made.buffer = Buffer(graph, operand, made.aval, is_blank(value))
+    made.buffer = new_buffer(graph, operand, made.aval)
+    made.buffer.blank = is_blank(value)
     made.buffer.made_at = made.made_at
     return made
 

@@ -26,6 +26,8 @@ cdef class Buffer:
     cdef cnp.ndarray shadow_of_root(self)
     cdef cnp.ndarray places_of_root(self)
 
+cdef Buffer new_buffer(Graph graph, int32_t node, int32_t aval)
+
 cdef enum:
     CONTENT = -1
 

@@ -29,18 +29,21 @@ cdef enum:
 cdef char GROUND = 0        # where every shadow begins
 
 
+cdef Buffer new_buffer(Graph graph, int32_t node, int32_t aval):
+    """The buffer of a root whose content is a node, and to which nothing was written yet."""
+    cdef Buffer made = Buffer.__new__(Buffer)
+    made.graph = graph
+    made.node = node
+    made.aval = aval
+    hold_aval(aval)
+    made.size = aval_of(aval).size
+    made.values = []
+    graph.held(node)
+    return made
+
+
 cdef class Buffer:
     """The content of a root, and the writes that are pending on it."""
-
-    def __cinit__(self, Graph graph, int node, int aval, bint blank=False):
-        self.graph = graph
-        self.node = node
-        self.aval = aval
-        hold_aval(aval)
-        self.size = aval_of(aval).size
-        self.blank = blank
-        self.values = []
-        graph.held(node)
 
     def __dealloc__(self):
         if self.graph is not None:
