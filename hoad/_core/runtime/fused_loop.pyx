@@ -84,6 +84,7 @@ cdef class FusedLoop:
         made.data = NULL
         made.sum = self.n_sums
         made.reach = 0
+        made.repeats = False
         self.cost += high - low
         self.low = min(self.low, low) if self.n_code > 1 else low
         self.high = max(self.high, high) if self.n_code > 1 else high
@@ -265,6 +266,8 @@ cdef void run_instruction(FusedLoop loop, Instruction* code, Slot* u, double* ro
     elif code.move == M_LOOP1 or code.move == M_LOOP2:
         run_ufunc_loop(loop, code, a, b, out, n)
     elif code.move == M_EXPAND:
+        if code.repeats and start - BLOCK >= max(first, code.low):      # the block before was whole
+            return
         expand(<const double*>base(loop, code.a, u), loop.places[code.a].view, low - code.low, out, n)
     elif code.move == M_SUMS:
         if code.behind == 1:
