@@ -18,8 +18,10 @@ import numpy as np
 from hoad._core.graph.primitive import PYTHON, RESULTS_LIMIT, Primitive, rules_epoch
 from hoad._core.graph.tape import AbstractValue, aval_key, checked_aval, intern_aval
 from hoad._core.kernels.native_call import NativeCall
+from hoad._core.record.recording import lowered
 from hoad._core.runtime.engine import Lowered
-from hoad._core.runtime.loops import Count, LoopCall, run_loop
+from hoad._core.runtime.lanes import Map
+from hoad._core.runtime.loops import Count, LoopCall, functions_of_rows
 from hoad._core.runtime.workspace import Call, offered
 from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.coerce import holds_traced
@@ -44,6 +46,7 @@ THREADS = (int, type(None))  # what workers are if they are not an executor
 KEPT_BYTES = 1 << 25
 FEW_STEPS = 16
 MOST_STEPS = 2**62  # of a loop out of a pickle
+MANY_ROWS = 64  # from which on functions of rows are computed ahead of the steps
 MOST_LOOKED_AT = 16  # steps of which it is found out which zeros of what is carried are strong
 # Numbers that all lanes of a loop go through, from which on it is worth some milliseconds to put them in columns: for
 # a program that may be replayed, and for one run.
@@ -131,7 +134,23 @@ class Loop(Callee):
             if columns is not None:
                 return columns._run(values, self.workers), self.length
             return run_lanes(self._in_lanes(), *form, self.workers), self.length
-        return run_loop(self.program._lowered(), *form, self.backwards)
+        return self._steps()[1].run(list(values))
+
+    def _steps(self) -> tuple[Lowered, LoopCall]:
+        """Its program made ready, and run step by step; with functions of rows computed ahead, where that is faster."""
+        tape, form = self.program._last, (self.gives, self.length, self.backwards)
+        graph, outputs, inputs = tape._graph, list(tape._outputs), self.program._input_nodes()
+        found: list[int] = []
+        if self.length >= MANY_ROWS and not tape._guards:
+            found = functions_of_rows(graph, outputs, inputs, self.takes)
+        if not found:
+            steps = self.program._lowered()
+            return steps, LoopCall(steps, self.takes, *form)
+        self.program._check_chain()
+        functions = lowered(graph, found, inputs, 0, [letter == "x" for letter in self.takes])
+        steps = lowered(graph, outputs, inputs + found, 0)
+        ahead = Map(functions, self.takes, "y" * len(found), self.length)
+        return steps, LoopCall(steps, self.takes + "x" * len(found), *form, ahead)
 
     def _in_lanes(self) -> Lowered:
         return self.program._lowered([letter == "x" for letter in self.takes])
@@ -151,19 +170,17 @@ class Loop(Callee):
                 return None
             columns = self._in_columns(WORTH_COLUMNS)
             if columns is not None:
-                lowered = columns._lowered()
-                return offered(lowered, Call(lowered, self.workers or 0))
+                program = columns._lowered()
+                return offered(program, Call(program, self.workers or 0))
             return native_lanes(self._in_lanes(), self.takes, self.gives, self.length, self.workers)
-        lowered = self.program._lowered()
-        return offered(lowered, LoopCall(lowered, self.takes, self.gives, self.length, self.backwards))
+        return offered(*self._steps())
 
     def _counter(self, *avals: AbstractValue) -> NativeCall | None:
         """What counts its steps without Python, if anything does."""
         if avals != self.operands or set(self.gives) != {"c", "w"}:
             return None
-        lowered = self.program._lowered()
-        steps = LoopCall(lowered, self.takes, self.gives, self.length, self.backwards)
-        return offered(lowered, Count(steps))
+        program, steps = self._steps()
+        return offered(program, Count(steps))
 
     def __call__(self, *values: Any) -> tuple[Any, ...]:
         """The results; on traced values, those of one node."""

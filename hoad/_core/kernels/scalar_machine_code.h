@@ -17,6 +17,7 @@ can be run, bytecode is interpreted. */
 enum {
     REGISTERS = 15,             /* for numbers; the sixteenth is for what is between two operations */
     BETWEEN = 15,
+    MOST_CARRIED = 10,          /* numbers that wait for the next step of a loop in registers */
     MOST_BYTES = 240,           /* of an operation: a call, before which all registers are written to memory */
     FURTHEST = 1 << 28          /* numbers that an offset of 32 bits reaches */
 };
@@ -398,7 +399,64 @@ static int order_moves(LoopMove* moves, int32_t n)
     return 1;
 }
 
-static void translate_step(Assembler* s, const int32_t* code, void* const* functions, const LoopForm* form)
+/* Put the numbers of registers `from` into the first n registers, all at once. */
+static void move_all(Assembler* s, int* from, int n)
+{
+    int i, k, left = n;
+    while (left > 0) {
+        for (i = 0; i < n; i++) {
+            if (from[i] < 0)
+                continue;
+            for (k = 0; k < n && (k == i || from[k] != i); k++)
+                ;
+            if (k == n)
+                break;
+        }
+        if (i == n) {                   /* each is still read by another */
+            for (i = 0; from[i] < 0; i++)
+                ;
+            move(s, BETWEEN, i);
+            for (k = 0; k < n; k++)
+                if (from[k] == i)
+                    from[k] = BETWEEN;
+        }
+        move(s, i, from[i]);
+        from[i] = -1;
+        left--;
+    }
+}
+
+/* What is carried, in the first registers, as it is at the beginning of a step. */
+static void hold_carried(Assembler* s, const LoopForm* form)
+{
+    int32_t i;
+    forget(s);
+    for (i = 0; i < form->n_carried; i++)
+        hold(s, i, form->carried[i].at, 0);
+}
+
+/* Let what a step carries out be what the next one carries in. */
+static void carry(Assembler* s, const LoopForm* form)
+{
+    int from[MOST_CARRIED];
+    int32_t i;
+    for (i = 0; i < form->n_carried; i++) {
+        from[i] = register_of(s, form->carried[i].number);
+        if (from[i] >= 0)
+            s->since[from[i]] = ++s->now;
+    }
+    for (i = 0; i < form->n_carried; i++)
+        if (from[i] < 0) {
+            from[i] = free_register(s, -1);
+            on_memory(s, LOAD, from[i], 0, form->carried[i].number);
+            hold(s, from[i], form->carried[i].number, 1);
+        }
+    move_all(s, from, form->n_carried);
+    hold_carried(s, form);
+}
+
+static void translate_step(Assembler* s, const int32_t* code, void* const* functions, const LoopForm* form,
+                           int in_registers)
 {
     int32_t i;
     int r;
@@ -417,7 +475,13 @@ static void translate_step(Assembler* s, const int32_t* code, void* const* funct
         else
             row(s, STORE, r);
     }
-    for (i = 0; i < form->n_carried; i++) {
+    if (form->end >= 0) {
+        r = operand(s, form->end, -1, 1);
+        on_memory(s, STORE, r, 0, form->end);       /* where the caller looks for it */
+    }
+    if (in_registers)
+        carry(s, form);
+    for (i = 0; !in_registers && i < form->n_carried; i++) {
         r = operand(s, form->carried[i].number, -1, 1);
         on_memory(s, STORE, r, 0, form->carried[i].at);
     }
@@ -438,9 +502,9 @@ static MachineLoop machine_loop(const int32_t* code, int32_t operations, void* c
     Assembler s;
     uint8_t *memory, *head, *out = NULL;
     int32_t i, distance;
-    int ending;
+    int in_registers = form->n_carried <= MOST_CARRIED;
     size_t most = (size_t)operations + (size_t)form->n_rows + (size_t)form->n_results + (size_t)form->n_carried;
-    if (!order_moves(form->carried, form->n_carried) || !begin(&s, code, most, numbers, nbytes))
+    if (!(in_registers || order_moves(form->carried, form->n_carried)) || !begin(&s, code, most, numbers, nbytes))
         return NULL;
     memory = s.at;
     for (i = 0; i < form->n_results; i++)
@@ -450,13 +514,16 @@ static MachineLoop machine_loop(const int32_t* code, int32_t operations, void* c
     if (form->end >= 0)
         s.uses[form->end]++;
     bytes(&s, enter, sizeof enter - 1);
+    if (in_registers)
+        hold_carried(&s, form);
+    for (i = 0; in_registers && i < form->n_carried; i++)
+        on_memory(&s, LOAD, i, 0, form->carried[i].at);
     head = s.at;
-    translate_step(&s, code, functions, form);
+    translate_step(&s, code, functions, form, in_registers);
     if (form->end >= 0) {
-        ending = operand(&s, form->end, -1, 1);
-        on_memory(&s, STORE, ending, 0, form->end);             /* where the caller looks for it */
         on_registers(&s, PACKED, XOR, BETWEEN, BETWEEN, BETWEEN);
-        on_registers(&s, PACKED, 0x2e, ending, 0, BETWEEN);     /* compared with 0 */
+        operation(&s, PACKED, 0x2e, BETWEEN, 0, 0);             /* compared with 0 */
+        place(&s, BETWEEN, 3, form->end);
         bytes(&s, "\x0f\x84", 2);             /* je */
         out = s.at;
         bytes4(&s, 0);
@@ -467,6 +534,8 @@ static MachineLoop machine_loop(const int32_t* code, int32_t operations, void* c
         distance = (int32_t)(s.at - out) - 4;
         memcpy(out, &distance, 4);
     }
+    for (i = 0; in_registers && i < form->n_carried; i++)
+        on_memory(&s, STORE, i, 0, form->carried[i].at);
     bytes(&s, leave, sizeof leave - 1);
     return (MachineLoop)end(&s, memory, nbytes);
 }

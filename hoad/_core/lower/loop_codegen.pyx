@@ -21,13 +21,14 @@ from hoad._core.lower.fusion cimport (
     reads_row, shift,
 )
 from hoad._core.lower.rewrite cimport add_preset
+from hoad._core.runtime.access_pattern cimport AccessPattern
 from hoad._core.runtime.machine_kernels cimport (
     ABSOLUTE, ADD, ADD_TO_ZERO, DIVIDE, EQUAL, GREATER, GREATER_EQUAL, LESS, LESS_EQUAL, MASK, MAXIMUM, MINIMUM,
     MULTIPLY, NEGATE, NOT_EQUAL, NOTHING, RECIPROCAL, SELECT, SIGN, SQUARE_ROOT, STRONG_DIVIDE, STRONG_MULTIPLY,
     SUBTRACT, SUBTRACT_FROM, TAKE, machine_kernels,
 )
 from hoad._core.runtime.row_instruction cimport (
-    M_BOTH, M_BYTES, M_COPY, M_EACH1, M_EACH2, M_EXPAND, M_EXPAND_TRUTHS, M_GATHER, M_GATHERED, M_LOAD, M_LOOP1,
+    BLOCK, M_BOTH, M_BYTES, M_COPY, M_EACH1, M_EACH2, M_EXPAND, M_EXPAND_TRUTHS, M_GATHER, M_GATHERED, M_LOAD, M_LOOP1,
     M_LOOP2, M_PAIR, M_ROW, M_ROWS, M_SELECT, M_STORE, M_SUM, M_SUMS, M_TRUTHS, M_ZERO, ROW, SLOTS, Instruction,
     RowPlace,
 )
@@ -35,6 +36,7 @@ from hoad._core.runtime.row_instruction cimport (
 cdef enum:
     COSTLY = 8                  # numbers of arithmetic that take as long as one of another function
     STORES_TOGETHER = 32        # whose rows wait for each other in cache
+    MOST_REPEATED = 8           # rows that are the same in each block
 
 
 cdef FusedLoop generate_loop(Fusion fusion, int32_t number):
@@ -147,8 +149,28 @@ cdef class LoopGenerator:
                     if reads_row(self.fusion, vector, source):
                         self.vectors[source.of].last = k
                     elif source.kind != IN_VECTOR and not source.gathered:
-                        self.rows.last[load_of(vector, source)] = k
+                        load = load_of(vector, source)
+                        self.rows.last[load] = NONE if self.is_there(vector, source, load) else k
         return 0
+
+    cdef bint is_there(self, VectorOp* vector, Source* source, tuple load) except -1:
+        """Whether an operand is in a row of its own from the first block on, since it is the same in each.
+
+        Such are the biases of a layer. What is arithmetic then stays together, too, for machine code.
+        """
+        cdef int32_t first = self.loop.n_code
+        cdef int32_t at, out
+        if load in self.rows.loaded:
+            return True
+        if (vector.work != OPERATION or source.kind != IN_ARRAY or source.view == NULL or source.is_truth
+                or len(self.rows.loaded) == MOST_REPEATED or not repeats(source.view)):
+            return False
+        at = self.place_of_source(vector, source)
+        self.rows.loaded[load] = self.rows.take()
+        out = self.loop.add_place(ROW, self.rows.loaded[load], 0, 1)
+        self.add(M_EXPAND, NULL, at, at, out, vector).repeats = True
+        self.loop.read_back(first, vector.reach)
+        return True
 
     # ---- signs: (-a) b = -(a b) and a + (-b) = a - b, to the last bit, so a negation need not be done
 
@@ -597,6 +619,18 @@ cdef tuple load_of(VectorOp* vector, Source* source):
     """What brings a source that does not lie in a row to one: the same for all who read the same numbers."""
     return (source.of, source.kind, source.start, source.stride, <size_t>source.view, vector.low, vector.count,
             vector.reach)
+
+
+cdef bint repeats(const AccessPattern* view) noexcept:
+    """Whether what a view shows is the same from block to block."""
+    cdef int64_t period = 1
+    cdef int d = 0
+    while d < view.ndim and view.strides[d] == 0:
+        d += 1
+    while d < view.ndim and period <= BLOCK:
+        period *= view.dims[d]
+        d += 1
+    return BLOCK % period == 0
 
 
 cdef inline int32_t move_of_load(RowPlace* place) noexcept:

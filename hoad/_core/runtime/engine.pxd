@@ -5,7 +5,9 @@ from hoad._core.graph.primitive cimport INFO, Scalar1, Scalar2
 from hoad._core.graph.tape cimport (
     ARITY, OP_ADD, OP_DIVIDE, OP_MULTIPLY, OP_NEGATIVE, OP_SQUARE, OP_SUBTRACT, Graph, Slot,
 )
-from hoad._core.runtime.step cimport ARRAY_STEP, FUSED_STEP, ITEM_STEP, COPY_STEP, SCALAR_STEP, BYTECODE_STEP, Step
+from hoad._core.runtime.step cimport (
+    ARRAY_STEP, BYTECODE_STEP, COPY_STEP, FUSED_STEP, ITEM_STEP, PUT_STEP, SCALAR_STEP, Step,
+)
 
 cdef enum:
     GUARD_FAILED = 1

@@ -15,7 +15,7 @@ cimport numpy as cnp
 from hoad._core.base.blocks cimport appended, give, take
 from hoad._core.runtime.fused_loop cimport FusedLoop
 from hoad._core.kernels.native_call cimport NativeCall
-from hoad._core.runtime.gather_copy cimport GatherCopy
+from hoad._core.runtime.gather_copy cimport GatherCopy, GatherPut
 from hoad._core.ops.plan cimport FAILED_PYTHON, FAILED_SINGULAR, FAILED_WITHIN, Plan, as_value, raise_within
 from hoad._core.graph.primitive cimport K_PUT, K_PYTHON, Primitive, Signature
 from hoad._core.runtime.scalar_bytecode cimport ScalarBytecode
@@ -158,11 +158,16 @@ cdef class Lowered:
     cdef int64_t numbers(self) noexcept:
         """About how many numbers a run without lanes goes through."""
         cdef int64_t shared = bytes_of_arrays(self) - self.planned_bytes if self.offsets != NULL else 0
-        cdef int64_t total = self.graph.size + (self.workspace_size(1) + shared) // <int64_t>sizeof(double)
+        cdef int64_t nbytes = self.workspace_size(1) - self.scratch + shared
+        cdef int64_t total = self.graph.size + nbytes // <int64_t>sizeof(double)
+        cdef int64_t fused = 0
         cdef int32_t k
+        for k in range(self.n_steps):
+            if self.steps[k].form == FUSED_STEP:
+                fused += (<FusedLoop>self.parts[self.steps[k].a]).cost
         for k in range(self.n_inputs):
             total += aval_of(self.inputs[k].aval).size
-        return total + self.native_numbers()
+        return total + min(fused, self.scratch // <int64_t>sizeof(double)) + self.native_numbers()
 
     cdef int64_t native_numbers(self) noexcept:
         """Those of them that programs within go through."""
@@ -482,6 +487,9 @@ cdef int uniform_step(Lowered program, Step* step, Registers* work) noexcept nog
         return 0
     if step.form == COPY_STEP:
         (<GatherCopy>program.parts[step.a]).run(u)
+        return 0
+    if step.form == PUT_STEP:
+        (<GatherPut>program.parts[step.a]).run(u)
         return 0
     if step.form == BYTECODE_STEP:
         (<ScalarBytecode>program.parts[step.a]).run(u)

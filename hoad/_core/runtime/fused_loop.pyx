@@ -84,6 +84,7 @@ cdef class FusedLoop:
         made.data = NULL
         made.sum = self.n_sums
         made.reach = 0
+        made.repeats = False
         self.cost += high - low
         self.low = min(self.low, low) if self.n_code > 1 else low
         self.high = max(self.high, high) if self.n_code > 1 else high
@@ -148,7 +149,7 @@ cdef class FusedLoop:
                   min(threads, self.threads()), rest, scratch_of_part(self))
         else:
             run_blocks(self, u, sums, rest, 0, blocks(self))
-        for i in range(self.n_code):
+        for i in range(self.n_code if self.n_sums else 0):
             if self.code[i].move == M_SUM:
                 row = sums + self.code[i].sum * blocks(self)
                 (<double*>u + self.places[self.code[i].out].start)[0] = (
@@ -181,6 +182,7 @@ cdef void run_blocks(FusedLoop loop, Slot* u, double* sums, char* scratch, int64
     cdef int64_t stop = min(loop.low + end * BLOCK, loop.high)
     cdef int64_t start = begin - min((loop.reach + BLOCK - 1) // BLOCK, first) * BLOCK
     cdef int32_t i, k
+    cdef int32_t n_kernels = loop.machine.n_kernels if loop.machine is not None else 0
     cdef MachineKernel* kernel
     while start < stop:
         i = k = 0
@@ -189,8 +191,8 @@ cdef void run_blocks(FusedLoop loop, Slot* u, double* sums, char* scratch, int64
                 i = store_together(loop, i, u, rows, start, begin)
                 continue
             kernel = NULL
-            if loop.machine is not None:
-                kernel = loop.machine.at(k, i)
+            if k < n_kernels and loop.machine.kernels[k].first == i:
+                kernel = loop.machine.at(k)
             if kernel != NULL:
                 run_kernel(loop, kernel, u, rows, start, begin)
                 i = kernel.end
@@ -198,7 +200,7 @@ cdef void run_blocks(FusedLoop loop, Slot* u, double* sums, char* scratch, int64
                 continue
             run_instruction(loop, &loop.code[i], u, rows, sums, start, begin, start, start + BLOCK)
             i += 1
-        for i in range(loop.n_remembered):
+        for i in range(loop.n_remembered if start + BLOCK < stop else 0):
             row = rows + loop.remembered[i] * (MARGIN + BLOCK)
             memcpy(row, row + BLOCK, MARGIN * sizeof(double))
         start += BLOCK
@@ -264,6 +266,8 @@ cdef void run_instruction(FusedLoop loop, Instruction* code, Slot* u, double* ro
     elif code.move == M_LOOP1 or code.move == M_LOOP2:
         run_ufunc_loop(loop, code, a, b, out, n)
     elif code.move == M_EXPAND:
+        if code.repeats and start - BLOCK >= max(first, code.low):      # the block before was whole
+            return
         expand(<const double*>base(loop, code.a, u), loop.places[code.a].view, low - code.low, out, n)
     elif code.move == M_SUMS:
         if code.behind == 1:

@@ -1,11 +1,14 @@
-"""Arrays put together from single numbers: items at equal distances that were so before are copied together."""
+"""Arrays put together from single numbers: items at equal distances that were so before are copied together.
+
+And arrays of zeros but for some numbers of other arrays, as a matrix from the rows that a coloring compresses it to.
+"""
 
 cimport cython
 
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.string cimport memcpy, memset
 
-from hoad._core.base.blocks cimport appended, give, required
+from hoad._core.base.blocks cimport appended, give, required, take
 
 
 cdef enum:
@@ -42,6 +45,45 @@ cdef class GatherCopy:
             else:
                 for k in range(stretch.count):
                     to[k * stretch.step] = u[stretch.slot + k * stretch.follows].d
+
+
+@cython.final
+cdef class GatherPut:
+    def __dealloc__(self):
+        give(self.pieces, self.cap_pieces * sizeof(PutPiece))
+        give(self.offsets, 2 * self.n * sizeof(int32_t))
+
+    cdef void run(self, Slot* u) noexcept nogil:
+        cdef double* p = <double*>u[self.register].o
+        cdef const double* x
+        cdef const int32_t* at = self.offsets
+        cdef int32_t i, k
+        if <double*>u[self.below].o != p:       # else they are there
+            memset(p, 0, self.size * sizeof(double))
+        for i in range(self.n_pieces):
+            x = <const double*>u[self.pieces[i].register].o
+            for k in range(self.pieces[i].count):
+                p[at[2 * k + 1]] = x[at[2 * k]]
+            at += 2 * <int64_t>self.pieces[i].count
+
+
+cdef GatherPut gather_put(int32_t register, int32_t below, int64_t size, int64_t n):
+    """What puts n numbers, which are yet to be said, into an array of so many zeros."""
+    cdef GatherPut made = GatherPut.__new__(GatherPut)
+    made.register, made.below, made.size, made.n = register, below, size, n
+    made.offsets = <int32_t*>required(take(2 * n * sizeof(int32_t)))
+    return made
+
+
+cdef int put_number(GatherPut made, int64_t k, int32_t register, int64_t source, int64_t place) except -1:
+    """Let number k, in order, come from a place in the array of a register."""
+    cdef PutPiece* piece = &made.pieces[made.n_pieces - 1] if made.n_pieces else NULL
+    if piece == NULL or piece.register != register:
+        piece = <PutPiece*>appended(<void**>&made.pieces, &made.cap_pieces, &made.n_pieces, sizeof(PutPiece))
+        piece.register, piece.count = register, 0
+    piece.count += 1
+    made.offsets[2 * k], made.offsets[2 * k + 1] = <int32_t>source, <int32_t>place
+    return 0
 
 
 cdef GatherCopy gather_copy(int32_t register, const int32_t* slots, const int64_t* offsets, int64_t n, int64_t size):

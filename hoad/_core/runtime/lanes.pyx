@@ -19,12 +19,11 @@ cimport numpy as cnp
 from hoad._core.base.blocks cimport give, required, take_zeroed
 from hoad._core.base.threads cimport share
 from hoad._core.runtime.engine cimport GUARD_FAILED, GuardCheck, Lowered, Registers, no_memory
-from hoad._core.runtime.loops cimport addresses, raise_at_step, rows_of
 from hoad._core.kernels.native_call cimport NativeCall
 from hoad._core.graph.primitive cimport K_GUFUNC, K_REDUCE
 from hoad._core.ops.plan cimport FAILED_WITHIN, Plan
 from hoad._core.runtime.step cimport ARRAY_STEP
-from hoad._core.runtime.workspace cimport ProgramPort, Space, Spaces, describe, put
+from hoad._core.runtime.workspace cimport Space, Spaces, addresses, describe, put, raise_at_step, rows_of
 from hoad._core.graph.tape cimport AVAL_FLOAT, OP_MATMUL, AbstractValue, aval_of, int32_t, int64_t
 
 cnp.import_array()
@@ -38,21 +37,6 @@ cdef enum:
     BETWEEN_SIGNALS = 8         # chunks between two looks for an interruption
     PRODUCTS_AT_ONCE = 8        # of a product of matrices, in the time of an elementwise operation
     OFTEN = 1 << 28             # numbers that native runs of a chunk may go through
-
-
-cdef struct Stream:             # an input, or an output
-    ProgramPort port                   # its register may be ~v
-    bint has_rows               # an input
-    bint summed                 # an output
-    bint is_single              # made of float32
-    int64_t step                # bytes from lane to lane where it is computed; 0 where it is the same in all
-    int64_t sums                # where a block is summed, among `more`
-
-cdef struct LaneRun:                # one run for some of the chunks
-    Registers* work
-    char** data                 # of each stream: what is given, rows, or sums block by block
-    int64_t chunk               # the next one
-    int64_t block               # whose sums come first in `data`
 
 
 cdef struct Parts:                  # runs that threads share out
@@ -69,16 +53,6 @@ cdef class Map(NativeCall):
     A block has `rows_a_block` rows: where those are left out, as many as the number of rows says. Where they are asked
     for, they are rounded down to whole chunks.
     """
-
-    cdef Lowered program
-    cdef Spaces spaces
-    cdef int64_t length
-    cdef int32_t width                  # lanes of a chunk
-    cdef int64_t chunks, chunks_a_block
-    cdef readonly int64_t blocks
-    cdef readonly int64_t operations    # about how many a run takes
-    cdef Stream* streams                # inputs, then outputs
-    cdef int32_t n_in, n_streams
 
     def __cinit__(self, Lowered program not None, str takes, str gives, int64_t length, int64_t rows_a_block=0):
         cdef int32_t k
@@ -255,7 +229,7 @@ cdef class Map(NativeCall):
             else:
                 store(stream, self.source(stream, run.work), data + row * stream.port.nbytes, run.work.lanes)
 
-    cdef inline char* source(self, Stream* stream, Registers* work) noexcept nogil:
+    cdef char* source(self, Stream* stream, Registers* work) noexcept nogil:
         """Where the output of the first lane lies."""
         cdef int32_t register = stream.port.register
         if register < 0:

@@ -8,31 +8,46 @@ What an input takes at a step, and what becomes of an output, is said by a lette
     ``y``  the output of every step is a row of the result
     ``s``  the outputs of all steps are summed
     ``w``  a boolean: the loop ends after the first step at which it is false
+
+Functions of rows alone do not wait for the steps: they may be computed ahead, for some hundred rows at once, as lanes.
 """
 
 import numpy as np
 
 from cpython.exc cimport PyErr_CheckSignals
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 cimport cython
 cimport numpy as cnp
 
 from hoad._core.base.blocks cimport give, required, take_zeroed
-from hoad._core.runtime.engine cimport BYTECODE_STEP, GUARD_FAILED, no_memory
+from hoad._core.graph.primitive cimport INFO
+from hoad._core.graph.reach cimport mark_needed, marks_in
+from hoad._core.runtime.engine cimport BYTECODE_STEP, GUARD_FAILED, Lowered, Registers, no_memory
 from hoad._core.kernels.native_call cimport NativeCall
 from hoad._core.ops.plan cimport FAILED_WITHIN, UNFINISHED
+from hoad._core.runtime.lanes cimport LaneRun, Map
 from hoad._core.runtime.scalar_bytecode cimport MachineLoop, ScalarBytecode, ScalarLoop, scalar_loop
-from hoad._core.runtime.workspace cimport ProgramPort, Space, Spaces, describe, get, put
-from hoad._core.graph.tape cimport AVAL_FLOAT, AbstractValue, Slot, aval_of
+from hoad._core.runtime.workspace cimport (
+    ProgramPort, Space, Spaces, addresses, describe, get, put, raise_at_step, rows_of,
+)
+from hoad._core.graph.tape cimport (
+    ARITY, AVAL_FLOAT, F_WIDE, OP_ADD, OP_DIVIDE, OP_MULTIPLY, OP_NEGATIVE, OP_SQUARE, OP_SUBTRACT, AbstractValue,
+    Graph, Node, Slot, aval_of, int32_t, int64_t, operand_aval, uint8_t, uint16_t,
+)
 
-from hoad.errors import GuardError, ShapeError
+from hoad._core.kernels.vector import target
 
 cnp.import_array()
 
 cdef enum:
     BETWEEN_SIGNALS = 1 << 16   # steps between two looks for an interruption
     OFTEN = 1 << 28             # numbers between two of them, where steps are long
+    CHUNKS_AHEAD = 4            # of lanes, whose functions are computed at once
+    BY_ROWS = 1                 # marks of what depends on rows of numbers,
+    BY_OTHERS = 2               # and on inputs that are known at the step itself
+
+cdef bint IS_PORTABLE = target() == "portable"      # whose kernels are no faster than the C library
 
 cdef double ENDLESS = 4e18      # numbers
 
@@ -49,17 +64,24 @@ cdef struct Pair:               # a double that is carried: read where one step 
     int64_t held                # in between, among `more`
 
 cdef struct LoopRun:                # one run of a loop
+    Space* space
     Registers* work
     char* more
     char** operands
     char** results
     int64_t done
     bint ended
+    Space* space_ahead
+    LaneRun lanes
+    int64_t ready               # steps whose functions of rows are there
 
 
 @cython.final
 cdef class LoopCall(NativeCall):
-    """A program to be run again and again: what its inputs take and its outputs give, for so many steps."""
+    """A program to be run again and again: what its inputs take and its outputs give, for so many steps.
+
+    Its last inputs take what `ahead` gives of the rows.
+    """
 
     cdef Lowered program
     cdef Spaces spaces
@@ -67,16 +89,20 @@ cdef class LoopCall(NativeCall):
     cdef int32_t n_in, n_out
     cdef Role** rows            # the inputs that take rows
     cdef Role** others          # the outputs but for doubles that are carried
-    cdef Role* end              # the output that ends the loop, or NULL
+    cdef Role* ending           # the output that ends the loop, or NULL
     cdef Pair* pairs
     cdef int32_t n_rows, n_others, n_pairs
     cdef int64_t length
     cdef bint backwards
     cdef ScalarLoop scalar      # where its steps are nothing but operations on numbers
+    cdef Map ahead
+    cdef int32_t n_ahead        # inputs
+    cdef int64_t streams_at, rows_at    # where the pointers and the rows for `ahead` lie, among `more`
 
-    def __cinit__(self, Lowered program not None, str takes, str gives, int64_t length, bint backwards):
+    def __cinit__(self, Lowered program not None, str takes, str gives, int64_t length, bint backwards, Map ahead=None):
         cdef int64_t more = 0
         self.program = program
+        self.ahead = ahead
         self.n_in, self.n_out = program.n_inputs, program.n_outputs
         self.length = length
         self.backwards = backwards
@@ -89,11 +115,20 @@ cdef class LoopCall(NativeCall):
         self.others = self.rows + self.n_in
         self.take_roles(takes)
         more = self.give_roles(gives)
+        if ahead is not None:
+            self.n_ahead = ahead.n_streams - ahead.n_in
+            self.streams_at = more
+            self.rows_at = more + (self.n_in + ahead.n_streams) * <int64_t>sizeof(char*)
+            more = self.rows_at + self.n_ahead * self.bytes_ahead()
         self.spaces = Spaces(program, 1, more)
         self.scalar = self.as_scalar_loop()
 
     def __dealloc__(self):
         give(self.roles, self.tables())
+
+    cdef inline int64_t bytes_ahead(self) noexcept nogil:
+        """Bytes of the rows of one function that are there at a time."""
+        return CHUNKS_AHEAD * self.ahead.width * <int64_t>sizeof(double)
 
     cdef int64_t tables(self) noexcept:
         """Bytes of the roles, the pairs and the lists of roles."""
@@ -129,7 +164,7 @@ cdef class LoopCall(NativeCall):
             role.is_single = aval.dtype == np.float32 or aval.dtype == np.complex64
             role.at = at
             if role.letter == c"w":
-                self.end = role
+                self.ending = role
                 continue
             at += 1
             if role.letter == c"c":
@@ -174,39 +209,89 @@ cdef class LoopCall(NativeCall):
             made.form.results[k].is_sum = self.others[k].letter == c"s"
         for k in range(self.n_pairs):
             made.form.carried[k].number, made.form.carried[k].at = self.pairs[k].given, self.pairs[k].taken
-        if self.end != NULL:
-            made.form.end = self.end.port.register
+        if self.ending != NULL:
+            made.form.end = self.ending.port.register
         return made
 
     # ---- steps
 
     cdef int call(self, char** operands, char** results, int32_t threads) noexcept nogil:
         cdef LoopRun run
-        cdef Space* space = self.spaces.enter()
-        if space == NULL:
-            return no_memory()
-        self.begin(&run, space, operands, results)
-        cdef int code = self.advance(&run, self.length)
+        cdef int code = self.begin(&run, operands, results)
+        if not code:
+            code = self.advance(&run, self.length)
         if not code:
             self.finish(&run)
-        self.spaces.leave(space)
+        self.end(&run)
         return FAILED_WITHIN if code == GUARD_FAILED else code
 
-    cdef void begin(self, LoopRun* run, Space* space, char** operands, char** results) noexcept nogil:
+    cdef int begin(self, LoopRun* run, char** operands, char** results) noexcept nogil:
         """Before the first step."""
         cdef int32_t k
-        run.work, run.more = &space.work, space.more
+        memset(run, 0, sizeof(LoopRun))
         run.operands, run.results = operands, results
-        run.done, run.ended = 0, False
-        for k in range(self.n_in):
+        run.space = self.spaces.enter()
+        if run.space == NULL:
+            return no_memory()
+        run.work, run.more = &run.space.work, run.space.more
+        for k in range(self.n_in - self.n_ahead):
             if self.roles[k].letter != c"x":
                 put(run.work, &self.roles[k].port, operands[k])
         for k in range(self.n_others):
             if self.others[k].letter == c"s":
                 memset(results[self.others[k].at], 0, self.others[k].port.nbytes)
+        return 0 if self.ahead is None else self.begin_ahead(run)
+
+    cdef int begin_ahead(self, LoopRun* run) noexcept nogil:
+        """Let functions of rows have pointers of their own to what the loop is given."""
+        cdef int64_t given = self.ahead.n_in * sizeof(char*)
+        run.space_ahead = self.ahead.spaces.enter()
+        if run.space_ahead == NULL:
+            return no_memory()
+        run.lanes.data = <char**>(run.more + self.streams_at) + self.n_in
+        memcpy(run.lanes.data, run.operands, given)
+        run.operands = <char**>memcpy(run.more + self.streams_at, run.operands, given)
+        return self.ahead.begin(&run.lanes, run.space_ahead)
+
+    cdef void end(self, LoopRun* run) noexcept nogil:
+        """The run is over."""
+        if run.space_ahead != NULL:
+            self.ahead.spaces.leave(run.space_ahead)
+        if run.space != NULL:
+            self.spaces.leave(run.space)
 
     cdef int advance(self, LoopRun* run, int64_t stop) noexcept nogil:
         """Steps up to so many in all, or to where the loop ends."""
+        cdef int code = 0
+        if self.ahead is None:
+            return self.take_steps(run, stop)
+        while run.done < stop and not run.ended and not code:
+            if run.done == run.ready:
+                code = self.look_ahead(run)
+            if not code:
+                code = self.take_steps(run, min(stop, run.ready))
+        return code
+
+    cdef int look_ahead(self, LoopRun* run) noexcept nogil:
+        """Compute the functions of the rows that the next steps take."""
+        cdef int64_t width = self.ahead.width
+        cdef int64_t first, end
+        cdef int32_t k
+        if self.backwards:
+            end = (self.length - run.ready + width - 1) // width
+            first = max(end - CHUNKS_AHEAD, <int64_t>0)
+        else:
+            first = run.ready // width
+            end = min(first + CHUNKS_AHEAD, self.ahead.chunks)
+        run.ready += min(end * width, self.length) - first * width
+        for k in range(self.n_ahead):       # where the row of number 0 would lie
+            run.operands[self.ahead.n_in + k] = run.lanes.data[self.ahead.n_in + k] = (
+                run.more + self.rows_at + k * self.bytes_ahead() - first * width * <int64_t>sizeof(double))
+        run.lanes.chunk = first
+        return self.ahead.advance(&run.lanes, end)
+
+    cdef int take_steps(self, LoopRun* run, int64_t stop) noexcept nogil:
+        """Steps whose operands are there."""
         cdef MachineLoop machine
         cdef int code
         if self.scalar is not None and run.done < stop and not run.ended:
@@ -214,15 +299,19 @@ cdef class LoopCall(NativeCall):
             if machine != NULL:
                 run.done = stop - machine(<double*>run.work.uniform, run.operands, run.results, self.row(run),
                                           -1 if self.backwards else 1, stop - run.done)
-                run.ended = self.end != NULL and run.work.uniform[self.end.port.register].d == 0
+                run.ended = self.has_ended(run)
                 return 0
         while run.done < stop and not run.ended:
             code = self.step(run)
             if code:
                 return code
             run.done += 1
-            run.ended = self.end != NULL and run.work.uniform[self.end.port.register].d == 0
+            run.ended = self.has_ended(run)
         return 0
+
+    cdef inline bint has_ended(self, LoopRun* run) noexcept nogil:
+        """Whether the loop ends after the step that was taken last."""
+        return self.ending != NULL and run.work.uniform[self.ending.port.register].d == 0
 
     cdef inline int64_t row(self, LoopRun* run) noexcept nogil:
         """The row of the next step."""
@@ -302,21 +391,19 @@ cdef class LoopCall(NativeCall):
         results = [self.result(k) for k in range(self.n_out) if self.roles[self.n_in + k].letter != c"w"]
         cdef cnp.ndarray places = addresses(operands)
         cdef cnp.ndarray targets = addresses(results)
-        cdef Space* space = self.spaces.enter()
-        if space == NULL:
-            raise MemoryError(f"no memory for a workspace of {self.spaces.size} bytes")
         try:
-            self.begin(&run, space, <char**>cnp.PyArray_DATA(places), <char**>cnp.PyArray_DATA(targets))
-            space.work.threads = self.program.threads(0)
+            if self.begin(&run, <char**>cnp.PyArray_DATA(places), <char**>cnp.PyArray_DATA(targets)):
+                raise MemoryError(f"no memory for a workspace of {self.spaces.size} bytes")
+            run.work.threads = self.program.threads(0)
             while run.done < self.length and not run.ended:
                 with nogil:
                     code = self.advance(&run, min(run.done + between, self.length))
                 if code:
-                    raise_at_step(self.program, code, &space.work, run.done)
+                    raise_at_step(self.program, code, run.work, run.done)
                 PyErr_CheckSignals()
             self.finish(&run)
         finally:
-            self.spaces.leave(space)
+            self.end(&run)
         return [self.boxed(k, results[self.roles[self.n_in + k].at]) for k in range(self.n_out)
                 if self.roles[self.n_in + k].letter != c"w"], run.done
 
@@ -351,12 +438,10 @@ cdef class Count(NativeCall):
 
     cdef int call(self, char** operands, char** results, int32_t threads) noexcept nogil:
         cdef LoopRun run
-        cdef Space* space = self.loop.spaces.enter()
-        if space == NULL:
-            return no_memory()
-        self.loop.begin(&run, space, operands, NULL)        # what is carried goes nowhere else
-        cdef int code = self.loop.advance(&run, self.most)
-        self.loop.spaces.leave(space)
+        cdef int code = self.loop.begin(&run, operands, NULL)       # what is carried goes nowhere else
+        if not code:
+            code = self.loop.advance(&run, self.most)
+        self.loop.end(&run)
         (<int64_t*>results[0])[0] = run.done
         if not code and not run.ended and run.done < self.loop.length:
             return UNFINISHED
@@ -368,40 +453,39 @@ cdef bint is_number(Role* role) noexcept:
     return role.port.is_scalar and not role.port.is_truth
 
 
-cdef object rows_of(Lowered program, int32_t k, object value, int64_t length):
-    """A value of input k as a contiguous array, of so many rows unless their number is negative."""
-    cdef AbstractValue aval = aval_of(program.inputs[k].aval)
-    shape = aval.shape if length < 0 else (length, *aval.shape)
-    if np.shape(value) != shape:
-        raise ShapeError(f"input {k} of this loop takes shape {shape}, but {np.shape(value)} was given.")
-    return np.ascontiguousarray(value, dtype=aval.dtype).reshape(shape)
+def functions_of_rows(Graph graph not None, list outputs not None, list inputs not None, str takes not None):
+    """The nodes that outputs need and that are functions of rows of numbers, and of what is the same at all steps.
+
+    Where these have inputs of their own in a program, the steps need no function of the rows any more.
+    """
+    cdef int32_t k, i, end = 0
+    cdef const Node* node
+    if IS_PORTABLE or "x" not in takes:
+        return []
+    for i in outputs + inputs:
+        end = max(end, i + 1)
+    cdef bytearray by = bytearray(end + 1), needed = bytearray(end + 2), ends = bytearray(end)
+    cdef uint8_t* marks = marks_in(by) + 1      # of no node: 0
+    for k, i in enumerate(inputs):
+        if takes[k] != "k":
+            marks[i] = BY_ROWS if takes[k] == "x" and operand_aval(graph, i) == AVAL_FLOAT else BY_OTHERS
+    for i in outputs:
+        marks_in(needed)[max(i, <int32_t>-1) + 2] = True
+    for i in range(end):
+        node = &graph.nodes[i]
+        if marks[i]:
+            continue
+        if node.flags & F_WIDE:
+            marks[i] = BY_OTHERS
+            continue
+        marks[i] = marks[max(node.a, <int32_t>-1) if ARITY[node.op] else -1] | (
+            marks[max(node.b, <int32_t>-1) if ARITY[node.op] == 2 else -1])
+        ends[i] = marks[i] == BY_ROWS and is_kernel(node.op) and operand_aval(graph, i) == AVAL_FLOAT
+    mark_needed(graph, 0, end, marks_in(needed) + 2, marks_in(ends))
+    return [i for i in range(end) if ends[i] and needed[i + 2]]
 
 
-cdef cnp.ndarray addresses(list arrays):
-    """Where the data of arrays lie."""
-    cdef cnp.ndarray found = np.empty(len(arrays), np.intp)
-    cdef Py_ssize_t k
-    for k in range(len(arrays)):
-        (<void**>cnp.PyArray_DATA(found))[k] = cnp.PyArray_DATA(<cnp.ndarray>arrays[k])
-    return found
-
-
-cdef int raise_at_step(Lowered program, int code, Registers* work, int64_t step) except -1:
-    """Raise what went wrong; of a guard, say at which step."""
-    try:
-        return program.raise_failure(code, work)
-    except GuardError as error:
-        if code != GUARD_FAILED:        # one of a program within
-            raise
-        k = program.checks[work.failed_check].guard
-        found = program.graph.guards[k].code
-        line = f" at {(<object>found).co_filename}:{program.graph.guards[k].line}" if found != NULL else ""
-        raise GuardError(
-            f"the body of this loop was recorded once, with a branch{line} that its step {step} does not take. Write "
-            "np.where in place of the branch, or a Python loop in place of this one."
-        ) from error
-
-
-def run_loop(Lowered program, str takes, str gives, values, int64_t length, bint backwards=False):
-    """Run a program `length` times (fewer where an output ``w`` ends it): (results of the outputs, steps done)."""
-    return LoopCall(program, takes, gives, length, backwards).run(list(values))
+cdef inline bint is_kernel(uint16_t op) noexcept:
+    """Whether an operation on numbers is a call of a function, and one on lanes is not."""
+    return op not in (OP_ADD, OP_SUBTRACT, OP_MULTIPLY, OP_DIVIDE, OP_NEGATIVE, OP_SQUARE) and (
+        INFO[op].v1 != NULL if ARITY[op] == 1 else ARITY[op] == 2 and INFO[op].v2 != NULL)

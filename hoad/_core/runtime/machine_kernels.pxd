@@ -44,7 +44,7 @@ cdef class MachineKernels:
     cdef bint is_ready
 
     cdef void count(self, int64_t blocks) noexcept nogil
-    cdef MachineKernel* at(self, int32_t k, int32_t instruction) noexcept nogil
+    cdef MachineKernel* at(self, int32_t k) noexcept nogil
 
 
 cdef MachineKernels machine_kernels(const Instruction* code, int32_t n_code, const RowPlace* places, int32_t n_rows,

@@ -62,11 +62,9 @@ cdef class MachineKernels:
                 kernel.operations, kernel.n_operations, kernel.values, kernel.n_values, self.n_rows, IS_WIDE,
                 &kernel.nbytes))
 
-    cdef MachineKernel* at(self, int32_t k, int32_t instruction) noexcept nogil:
-        """Kernel k, if it begins at this instruction and is machine code; or NULL."""
-        if k >= self.n_kernels or self.kernels[k].first != instruction or published(&self.kernels[k].code) == NULL:
-            return NULL
-        return &self.kernels[k]
+    cdef MachineKernel* at(self, int32_t k) noexcept nogil:
+        """Kernel k, if it is machine code; or NULL."""
+        return NULL if published(&self.kernels[k].code) == NULL else &self.kernels[k]
 
 
 def codes_made():

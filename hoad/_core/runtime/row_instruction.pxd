@@ -50,6 +50,7 @@ cdef struct Instruction:
     int32_t a, b, c, out        # places
     int64_t low, high           # coordinates that it covers
     int64_t reach               # how many before a block are read of what it makes
+    bint repeats                # it gives the same in each block, in a row of its own
     int32_t sum                 # which of the sums of the fused loop it is
     int64_t along, behind       # of sums along an axis: its length, and the numbers behind it
     int32_t* k                  # which numbers are gathered, from coordinate `low` on

@@ -8,6 +8,7 @@ cdef enum Form:
     ARRAY_STEP        # row a of the array steps
     FUSED_STEP        # part a, a `FusedLoop`
     COPY_STEP         # part a, a `GatherCopy`
+    PUT_STEP          # part a, a `GatherPut`
     BYTECODE_STEP       # part a, a `ScalarBytecode`
 
 cdef struct Step:

@@ -1,3 +1,4 @@
+cimport numpy as cnp
 from cpython.object cimport PyObject
 from cpython.pythread cimport PyThread_type_lock
 from libc.string cimport memcpy
@@ -35,6 +36,9 @@ cdef class Spaces:
 
 cdef int64_t outside(AbstractValue aval)
 cdef int describe(ProgramPort* port, int32_t register, AbstractValue aval) except -1
+cdef object rows_of(Lowered program, int32_t k, object value, int64_t length)
+cdef cnp.ndarray addresses(list arrays)
+cdef int raise_at_step(Lowered program, int code, Registers* work, int64_t step) except -1
 
 
 cdef inline void put(Registers* work, ProgramPort* port, char* data) noexcept nogil:

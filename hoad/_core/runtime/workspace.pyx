@@ -4,17 +4,24 @@ Nothing here needs the GIL once it is made: a run takes a workspace that nobody 
 laid out from the second run on, for a program that runs but once has no use for them.
 """
 
+import numpy as np
+
 from cpython.pythread cimport (
     NOWAIT_LOCK, PyThread_acquire_lock, PyThread_allocate_lock, PyThread_free_lock, PyThread_release_lock,
 )
 from libc.stdlib cimport free, malloc
 
 cimport cython
+cimport numpy as cnp
 
 from hoad._core.base.blocks cimport give, required, take_zeroed
 from hoad._core.runtime.engine cimport GUARD_FAILED, no_memory
 from hoad._core.ops.plan cimport FAILED_WITHIN
 from hoad._core.graph.tape cimport AVAL_BOOL, aval_of
+
+from hoad.errors import GuardError, ShapeError
+
+cnp.import_array()
 
 cdef enum:
     SMALL = 1 << 15             # bytes of a workspace that is kept
@@ -98,6 +105,42 @@ cdef int describe(ProgramPort* port, int32_t register, AbstractValue aval) excep
     port.is_truth = aval.number == AVAL_BOOL
     port.nbytes = outside(aval)
     return 0
+
+
+# ---- loops and lanes -------------------------------------------------------------------------------------------------
+
+cdef object rows_of(Lowered program, int32_t k, object value, int64_t length):
+    """A value of input k as a contiguous array, of so many rows unless their number is negative."""
+    cdef AbstractValue aval = aval_of(program.inputs[k].aval)
+    shape = aval.shape if length < 0 else (length, *aval.shape)
+    if np.shape(value) != shape:
+        raise ShapeError(f"input {k} of this loop takes shape {shape}, but {np.shape(value)} was given.")
+    return np.ascontiguousarray(value, dtype=aval.dtype).reshape(shape)
+
+
+cdef cnp.ndarray addresses(list arrays):
+    """Where the data of arrays lie."""
+    cdef cnp.ndarray found = np.empty(len(arrays), np.intp)
+    cdef Py_ssize_t k
+    for k in range(len(arrays)):
+        (<void**>cnp.PyArray_DATA(found))[k] = cnp.PyArray_DATA(<cnp.ndarray>arrays[k])
+    return found
+
+
+cdef int raise_at_step(Lowered program, int code, Registers* work, int64_t step) except -1:
+    """Raise what went wrong; of a guard, say at which step."""
+    try:
+        return program.raise_failure(code, work)
+    except GuardError as error:
+        if code != GUARD_FAILED:        # one of a program within
+            raise
+        k = program.checks[work.failed_check].guard
+        found = program.graph.guards[k].code
+        line = f" at {(<object>found).co_filename}:{program.graph.guards[k].line}" if found != NULL else ""
+        raise GuardError(
+            f"the body of this loop was recorded once, with a branch{line} that its step {step} does not take. Write "
+            "np.where in place of the branch, or a Python loop in place of this one."
+        ) from error
 
 
 # ---- a call ---------------------------------------------------------------------------------------------------------

@@ -76,3 +76,34 @@ def test_sparse_hessian_of_a_loop(n: int) -> None:
     expected = np.diag(np.append(1200 * a**2 - 400 * b - np.sin(a), 0) + np.append(0, np.full(n - 1, 200)))
     expected += np.diag(-400 * a, 1) + np.diag(-400 * a, -1)
     np.testing.assert_allclose(plan(x).toarray(), expected, rtol=1e-13, atol=1e-10)
+
+
+@pytest.mark.parametrize("others", ["none", "joined", "chosen", "twice", "single"])
+def test_numbers_that_are_gathered_and_put(others: str) -> None:
+    """One step takes them from the arrays that were joined, unless these, or what was gathered, are read otherwise."""
+    rng = np.random.default_rng(3)
+    chosen = rng.integers(0, 30 if others != "single" else 10, 28)
+    places = rng.permutation(100)[:28]
+    if others == "twice":  # the last number stays
+        places[5] = places[20]
+
+    def f(m: Any, x: Any) -> Any:
+        joined = x * x - 1 if others == "single" else m.concatenate([x * 2, 1 / x, x * x - 1])
+        numbers = joined[chosen]
+        y = m.zeros((10, 10), like=x)
+        y.flat[places] = numbers
+        return {"joined": (y, joined), "chosen": (y, numbers)}.get(others, y)
+
+    replay = hoad.jit(lambda x: f(np, x))
+    kept = hoad.jit(lambda x: f(np, x), keep_zeros=True)
+    x = rng.normal(size=10)
+    for _ in range(3):
+        x = x + 1.0
+        for found, wanted in zip(replay(x), f(np, x), strict=True):
+            np.testing.assert_array_equal(found, wanted)
+    if others in ("none", "single"):
+        assert replay.program(x)._lowered().size == 2
+        out = kept(x)
+        assert kept(x + 1, out=out) is out
+        np.testing.assert_array_equal(out, f(np, x + 1))
+        np.testing.assert_array_equal(replay(x, out=out), f(np, x))
