@@ -1138,9 +1138,27 @@ def test_what_is_written_and_not_read() -> None:
     assert log.seen == 0.0
 
 
-def test_text_of_traced_values() -> None:
-    g = hoad.jit(lambda x: (f"{x:.1f}", 2 * x))
-    assert [g(1.0), g(2.0)] == [("1.0", 2.0), ("1.0", 4.0)]
+@pytest.mark.filterwarnings("ignore::hoad.errors.JitWarning")
+@pytest.mark.parametrize("text", [lambda x: f"{x:.1f}", lambda x: f"{x}", lambda x: format(x, "8.3e")])
+def test_text_of_traced_values(text: Callable[[Any], str]) -> None:
+    def f(x: Any) -> Any:
+        return len(text(x)) * x if text(x)[0] != "n" else x - x
+
+    for driver in (lambda f: f, hoad.grad, hoad.value_and_grad):
+        derived = driver(f)
+        g = hoad.jit(derived)
+        for x in (1.0, 2.0, 1.0, 10.25, np.nan, 2.0, -0.5):
+            np.testing.assert_array_equal(g(x), derived(x))
+    g = hoad.jit(lambda x: (text(x), 2 * x))
+    assert [g(1.0), g(2.0), g(1.0)] == [(text(1.0), 2.0), (text(2.0), 4.0), (text(1.0), 2.0)]
+
+
+def test_text_of_traced_arrays() -> None:
+    f = hoad.grad(lambda x: len(f"{x}") * np.sum(x))
+    g = hoad.jit(f)
+    for x in (np.array([1.0, 2.0]), np.array([1.25, 2.0]), np.array([1.0, 2.0])):
+        np.testing.assert_array_equal(g(x), np.full(2, len(f"{x}")))
+        np.testing.assert_array_equal(f(x), np.full(2, len(f"{x}")))
 
 
 def test_the_state_of_numpy() -> None:

@@ -527,14 +527,14 @@ cdef class Scalar(Traced):
     def __repr__(self):
         if not self.graph.valued:
             return f"Traced(node {self.node})"
+        guard_text(self)
         return f"Traced({bool(self.value) if self.truth else self.value!r})"
 
     def __format__(self, spec):
         if not self.graph.valued or (not spec and self.graph.thread == 0):
             return repr(self)
         check_usable(self.graph)
-        if adopts():        # the text may be read again
-            bool(operation(self, self.value, OP_EQUAL, False))
+        guard_text(self)
         return format(bool(self.value) if self.truth else self.value, spec)
 
     # ---- NumPy
@@ -900,16 +900,21 @@ cdef class Array(Traced):
         return Traced.__round__(self, ndigits)
 
     def __format__(self, spec):
-        value = self.graph.value_of(node_now(self)) if spec and aval_of(self.aval).ndim == 0 else None
-        return format(repr(self), spec) if value is None else format(value[()], spec)
+        value = value_here(self)
+        if value is None:
+            return format(repr(self), spec)
+        guard_text(self)
+        return format(value if np.ndim(value) else np.asarray(value)[()], spec)
 
     def __copy__(self):
         return METHODS["copy"](self)
 
     def __repr__(self):
-        cdef bint running = self.graph.thread == PyThread_get_thread_ident()
-        value = self.graph.value_of(node_now(self)) if running and not has_leaked(self.graph, self.node) else None
-        return f"Traced({aval_of(self.aval)!r})" if value is None else f"Traced({value!r})"
+        value = value_here(self)
+        if value is None:
+            return f"Traced({aval_of(self.aval)!r})"
+        guard_text(self)
+        return f"Traced({value!r})"
 
     # ---- NumPy
 
@@ -1237,6 +1242,26 @@ def node_of(x):
         return node_now(<Array>x)
     check_alive((<Scalar?>x).graph, (<Scalar>x).node)
     return (<Scalar>x).node
+
+
+cdef object value_here(Array x):
+    """The value of an array; None where that is not known, as after the recording, or in another thread."""
+    cdef bint running = x.graph.thread == PyThread_get_thread_ident()
+    return x.graph.value_of(node_now(x)) if running and not has_leaked(x.graph, x.node) else None
+
+
+cdef int guard_text(object x) except -1:
+    """Let what is replayed by itself, or may read the text again, hold only where a value is what it is now."""
+    cdef double value
+    if type(x) is Array:
+        if (<Array>x).graph.is_guarded:
+            guard_value(x)
+        return 0
+    if not (<Scalar>x).graph.is_guarded and not adopts():
+        return 0
+    value = (<Scalar>x).value
+    bool(operation(x, x, OP_NOT_EQUAL, False) if value != value else operation(x, value, OP_EQUAL, False))
+    return 0
 
 
 def guard_value(x):
