@@ -12,11 +12,11 @@ import numpy as np
 
 from hoad._core.base.where import here
 from hoad._core.trace.calls import apply_primitive, are_matrices
-from hoad._core.trace.traced import Traced, is_traced
+from hoad._core.trace.traced import Array, Traced, is_traced
 from hoad._numpy.complex import refuse_complex, squared_size
 from hoad._numpy.indexing import where
 from hoad._numpy.reductions import max, min, sum
-from hoad._numpy.registry import as_traced, implements, normal_axis, only_defaults
+from hoad._numpy.registry import FLOAT64, as_traced, implements, normal_axis, only_defaults
 from hoad._numpy.shape import moveaxis, ravel, reshape, squeeze, transpose
 from hoad._numpy.spectra import decomposed, multiplied
 from hoad._ops import primitives as prim
@@ -50,6 +50,8 @@ def without_sparse(name: str, advice: str = "A @ x, or A.toarray() for an array"
 def refuse_sparse(name: str, operands: Iterable[Any], advice: str = "A @ x") -> None:
     """Raise if one of these is a sparse matrix, or the object that NumPy makes of one."""
     for x in operands:
+        if type(x) is Array or (type(x) is np.ndarray and x.dtype is FLOAT64):
+            continue
         is_object = isinstance(x, np.ndarray) and x.dtype == object and not x.ndim
         found = x.item() if is_object else x
         if is_sparse(found):
@@ -61,7 +63,7 @@ def float_product(a: Any, b: Any) -> Any:
     """``a @ b`` of arrays of one or two axes of float64, the common case; None for anything else."""
     if not are_matrices(a, b):
         return None
-    found = multiplied(a, b)
+    found = multiplied(a, b) if type(a) is type(b) else None
     return apply_primitive(prim.MATMUL, None, a, b) if found is None else found
 
 
