@@ -30,6 +30,7 @@ NAMESAKES = {
         "minimize_scalar",
         "least_squares",
         "curve_fit",
+        "nnls",
         "leastsq",
         "fmin_bfgs",
         "fmin_cg",

@@ -22,7 +22,7 @@ from hoad._core.trace.traced import Array
 from hoad._numpy.complex import conjugate
 from hoad._numpy.products import float_product, matmul, without_sparse
 from hoad._numpy.reductions import sum
-from hoad._numpy.registry import as_traced, implements, normal_axis, only_defaults
+from hoad._numpy.registry import FLOAT64, as_traced, implements, normal_axis, only_defaults
 from hoad._numpy.shape import moveaxis, ravel, reshape, transpose
 from hoad._ops import primitives as prim
 from hoad.errors import ShapeError
@@ -252,6 +252,25 @@ def einsum(
 
 
 @functools.lru_cache(maxsize=256)
+def _summed_axes(text: str, ndim: int) -> tuple[int, ...] | None:
+    """The axes of one operand that subscripts ask to sum over, if that is all they ask for."""
+    given, arrow, output = text.replace(" ", "").partition("->")
+    if not arrow or not given.isalpha() or len(set(given)) != ndim or len(given) != ndim:
+        return None
+    kept = [letter for letter in given if letter in output]
+    return tuple(d for d, letter in enumerate(given) if letter not in output) if kept == list(output) else None
+
+
+def sum_of_one(operands: tuple[Any, ...]) -> Any:
+    """The result of einsum where it is a sum of one array of float64 over some axes; None for anything else."""
+    if len(operands) != 2 or type(operands[0]) is not str or type(operands[1]) is not Array:
+        return None
+    text, x = operands
+    axes = _summed_axes(text, x.ndim) if x.dtype is FLOAT64 else None
+    return sum(x, axes) if axes and is_in_order(x) else None
+
+
+@functools.lru_cache(maxsize=256)
 def _is_matmul(text: str, left: tuple[int, ...], right: tuple[int, ...]) -> bool:
     """Whether subscripts of two operands of these shapes ask for what ``@`` gives of them as they are."""
     inputs, arrow, output = text.replace(" ", "").partition("->")
@@ -335,7 +354,8 @@ def inner(a: Any, b: Any, /) -> Any:
 @without_sparse("np.vdot")
 def vdot(a: Any, b: Any, /) -> Any:
     a, b = as_traced(a), as_traced(b)
-    return matmul(*[x if x.ndim == 1 else ravel(x) for x in (conjugate(a), b)])
+    a = conjugate(a)
+    return matmul(a if a.ndim == 1 else ravel(a), b if b.ndim == 1 else ravel(b))
 
 
 @implements(np.linalg.outer)

@@ -12,11 +12,11 @@ import numpy as np
 
 from hoad._core.base.where import here
 from hoad._core.trace.calls import apply_primitive, are_matrices, product_of_floats
-from hoad._core.trace.traced import Traced, is_traced
+from hoad._core.trace.traced import Array, Traced, is_traced
 from hoad._numpy.complex import refuse_complex, squared_size
 from hoad._numpy.indexing import where
 from hoad._numpy.reductions import max, min, sum
-from hoad._numpy.registry import as_traced, implements, normal_axis, only_defaults
+from hoad._numpy.registry import FLOAT64, as_traced, implements, normal_axis, only_defaults
 from hoad._numpy.shape import moveaxis, ravel, reshape, squeeze, transpose
 from hoad._numpy.spectra import decomposed, factored, multiplied
 from hoad._ops import primitives as prim
@@ -51,6 +51,8 @@ def without_sparse(name: str, advice: str = TO_DENSE) -> Callable[[Function], Fu
 def refuse_sparse(name: str, operands: Iterable[Any], advice: str = "A @ x") -> None:
     """Raise if one of these is a sparse matrix, or the object that NumPy makes of one."""
     for x in operands:
+        if type(x) is Array or (type(x) is np.ndarray and x.dtype is FLOAT64):
+            continue
         is_object = isinstance(x, np.ndarray) and x.dtype == object and not x.ndim
         found = x.item() if is_object else x
         if is_sparse(found):
@@ -60,7 +62,7 @@ def refuse_sparse(name: str, operands: Iterable[Any], advice: str = "A @ x") -> 
 
 def float_product(a: Any, b: Any) -> Any:
     """``a @ b`` of arrays of one or two axes of float64, the common case; None for anything else."""
-    if factored and are_matrices(a, b) and (found := multiplied(a, b)) is not None:
+    if factored and type(a) is type(b) and are_matrices(a, b) and (found := multiplied(a, b)) is not None:
         return found
     return product_of_floats(a, b)
 

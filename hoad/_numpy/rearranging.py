@@ -15,7 +15,7 @@ from hoad._core.ops.plan import broadcast_shapes
 from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.memory_order import with_order
-from hoad._core.trace.traced import is_traced
+from hoad._core.trace.traced import Array, is_traced
 from hoad._numpy.creation import concatenate, stack
 from hoad._numpy.indexing import along_axis, getitem, where, whole
 from hoad._numpy.registry import Axis, as_traced, decided, implements, normal_axes, normal_axis, only_defaults
@@ -147,7 +147,7 @@ def _each(arrays: Any) -> list[Any]:
 
 @implements(np.hstack)
 def hstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
-    parts = [atleast_1d(x) for x in _each(tup)]
+    parts = [x if type(x) is Array and x.ndim else atleast_1d(x) for x in _each(tup)]
     return concatenate(parts, axis=0 if parts and parts[0].ndim == 1 else 1, dtype=dtype, casting=casting)
 
 
@@ -288,6 +288,10 @@ triu = implements(np.triu)(_triangle("triu", lambda n, m, k: ~np.tri(n, m, k - 1
 @implements(np.take, method="take")
 def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Any:
     only_defaults("take", out=out)
+    if type(a) is Array and mode == "raise" and (axis == 0 or (axis is None and a.ndim == 1)):
+        places = np.asarray(indices) if type(indices) in (list, np.ndarray) and not holds_traced(indices) else None
+        if places is not None and places.ndim and places.dtype.kind in "iu" and a.size:  # the common case
+            return with_order(getitem(a, places), None)
     a, indices = as_traced(a), whole(indices, booleans=True)
     if axis is None:
         a, axis = ravel(a), 0

@@ -27,7 +27,7 @@ from hoad._core.trace.views import (
     transposed,
     view_of,
 )
-from hoad._numpy.contractions import matrix_product, normal_subscripts
+from hoad._numpy.contractions import matrix_product, normal_subscripts, sum_of_one
 from hoad._numpy.registry import as_array, implements
 
 Implementation = Callable[..., Any]
@@ -127,6 +127,8 @@ def _einsum(value: Implementation) -> Implementation:
                 return product
             found = value(*operands, **options)
             return with_unknown_order(found) if options.get("optimize") else found  # as np.tensordot and views give it
+        if not options and (total := sum_of_one(operands)) is not None:
+            return total
         inputs, output, parts = normal_subscripts(operands)
         if len(parts) > 1 or not set(inputs[0]) <= set(output) or not isinstance(parts[0], Array):
             return value(*operands, **options)

@@ -75,12 +75,14 @@ def matched(x: Any) -> int:
             return 11
 
 
-# From NumPy 2.5 on. Then an array of no dimensions raises a TypeError, as does what stands for a number of NumPy's.
+# From NumPy 2.5 on. Then an array of no dimensions raises a TypeError.
 ARRAYS_MATCH = bool(np.ndarray.__flags__ & 1 << 5)
 
 
 def matched_sequence(x: Any) -> int:
     match x:
+        case [] | [_, _, _, _, _]:
+            return 7
         case [_, *_]:
             return 2
         case {"a": _}:
@@ -375,17 +377,13 @@ def test_the_branch_is_that_of_a_plain_call(pattern: str) -> None:
             continue
         if pattern == "round" and isinstance(x, np.complexfloating) and hasattr(x, "__round__"):
             continue  # which NumPy 2.0 does with a warning, and later ones do not
-        has_no_length = pattern == "match a sequence" and ARRAYS_MATCH and np.ndim(x) == 0
-        if has_no_length and type(x) is np.ndarray:
+        if pattern == "match a sequence" and ARRAYS_MATCH and type(x) is np.ndarray and x.ndim == 0:
             continue
         wanted = choose(x)
         try:
             found = DRIVERS[driver](square(choose), x)
         except hoad.TracedValueError as failure:
             assert pattern in OTHERS and "test_type_tests.py:" in str(failure), (driver, name, failure)  # noqa: PT017
-            continue
-        except TypeError:
-            assert has_no_length
             continue
         for c in found:
             assert abs(c - wanted) <= tolerance(x) * wanted, (driver, name, c, wanted)

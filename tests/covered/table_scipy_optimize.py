@@ -205,7 +205,7 @@ ROWS: list[Call] = [
     *of("optimize.rosen_der", {"x": 0.01 * (1.0 + X[:3])}, D="x"),
     *of("optimize.rosen_hess", {"x": 0.01 * (1.0 + X[:3])}, call=lambda f, x: f(x) / 100, D="x"),
     *of("optimize.rosen_hess_prod", {"x": 0.01 * (1.0 + X[:3]), "p": 0.01 * Y[:3]}, D="x p"),
-    *of("optimize.nnls", {"A": A, "b": B}, call=lambda f, a, b: f(a, b)[0], N="A b"),
+    *of("optimize.nnls", {"A": A, "b": B}, call=lambda f, a, b: f(a, b)[0], D="A b"),
     *of("optimize.lsq_linear", {"A": A, "b": B}, call=lambda f, a, b: f(a, b).x, N="A b"),
     *of(
         "optimize.isotonic_regression",

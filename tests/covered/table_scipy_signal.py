@@ -238,7 +238,14 @@ def _waves() -> Iterator[Call]:
     for name in ("argrelmax", "argrelmin"):
         yield from of(f"signal.{name}", {"data": X}, C="data")
     yield from of("signal.argrelextrema", {"data": X}, call=lambda f, x: f(x, np.greater), C="data")
-    yield from of("signal.find_peaks", {"x": X}, call=lambda f, x: f(x)[0], N="x")
+    yield from of("signal.find_peaks", {"x": X}, call=lambda f, x: f(x)[0], C="x")
+    yield from of(
+        "signal.find_peaks",
+        {"x": X},
+        call=lambda f, x: f(x, height=0.0, prominence=0.1)[1]["prominences"],
+        tag="heights, thresholds and prominences",
+        D="x",
+    )
     yield from of("signal.find_peaks_cwt", {"vector": LONG}, call=lambda f, x: f(x, [1, 2]), C="vector")
     for name in ("peak_prominences", "peak_widths"):
         yield from of(f"signal.{name}", {"x": X}, call=lambda f, x: f(x, [2])[0], N="x")

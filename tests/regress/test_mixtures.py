@@ -51,7 +51,7 @@ UNARY: dict[str, Callable[[Any], Any]] = {
     "items": lambda x: np.stack([x[0] * x[1], x[-1], x[0]]),
     "object array": lambda x: np.array([x[0] * x[1], x[2], 0.5]) * x,
     "object array, a ufunc without a loop of objects": lambda x: np.logaddexp(np.array([x[0], 0.5, x[1]]), x[2]),
-    "object array, a ufunc that calls methods": lambda x: np.arctan2(np.array([x[0], 0.5, x[1]]), x[2]),
+    "object array, a ufunc that calls methods": lambda x: np.arctan2(np.array([x[0], 0.5, x[1]]), 4.0 + np.sin(x[2])),
     "max": lambda x: x * np.max(x),
     "norm": lambda x: x / np.linalg.norm(x + 2.0),
     "solve": lambda x: np.linalg.solve(3 * EYE + np.outer(x, x), x),

@@ -530,3 +530,16 @@ def test_complex_unknowns() -> None:
     assert hoad.grad(lambda p: p * abs(optimize.newton(lambda z: z * z + 4.0, 0.5 + 0.5j)))(1.5) == pytest.approx(2.0)
     with pytest.raises(NoRuleError, match="two unknowns"):
         hoad.grad(lambda p: abs(optimize.newton(lambda z: z * z + p, 0.5 + 0.5j)))(4.0)
+
+
+def test_least_squares_without_negative_unknowns_are_found_again() -> None:
+    """Which unknowns are 0 changes between calls; derivatives are those of least squares in the others."""
+    a = np.array([[1.0, 0.4, -0.3], [0.2, 1.1, 0.5], [-0.6, 0.3, 0.9], [0.1, -0.7, 1.2]])
+    jitted = hoad.jit(hoad.jacobian(lambda b: optimize.nnls(a, b)[0]))
+    for b in ([1.0, 2.0, 0.5, 0.3], [1.0, -2.0, 0.5, 0.3], [-1.0, 0.3, -0.8, -0.2], [1.0, 2.0, 0.5, 0.3]):
+        free = so.nnls(a, np.array(b))[0] > 0.0
+        wanted = np.zeros((3, 4))
+        wanted[free] = np.linalg.pinv(a[:, free])
+        np.testing.assert_allclose(jitted(np.array(b)), wanted, rtol=1e-12, atol=1e-14)
+    with pytest.raises(hoad.NoRuleError, match="0 without its bound"):
+        hoad.grad(lambda b: np.sum(optimize.nnls(a, b)[0]))(np.zeros(4))

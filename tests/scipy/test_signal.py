@@ -151,3 +151,18 @@ def test_single_precision() -> None:
 def test_errors_are_scipys() -> None:
     with pytest.raises(ValueError, match="zi"):
         hoad.jvp(lambda x: signal.lfilter(B, A, x, zi=np.zeros(5))[0], (X,), (D,))
+
+
+def test_peaks_are_found_again() -> None:
+    """Another signal has other peaks, and prominences with other bases."""
+    jitted = hoad.jit(hoad.grad(lambda x: np.sum(signal.find_peaks(x, prominence=0.1)[1]["prominences"] ** 2)))
+    first, other = [0.0, 1.0, 0.5, 3.0, 2.0, 2.5, 1.0], [3.0, 1.0, 0.5, 0.7, 0.2, 2.5, 1.0]
+    for x in (first, other, [1.1 * v for v in first]):
+        peaks, told = ss.find_peaks(x, prominence=0.1)
+        wanted = np.zeros(7)
+        for k, height, *bases in zip(peaks, *told.values(), strict=True):
+            wanted[k] += 2.0 * height
+            wanted[max(bases, key=lambda j, x=x: x[j])] -= 2.0 * height
+        np.testing.assert_allclose(jitted(np.array(x)), wanted, rtol=1e-13)
+    with pytest.raises(hoad.NoRuleError, match="widths"):
+        hoad.grad(lambda x: signal.find_peaks(x, width=1.0)[1]["widths"][0])(np.array(x))

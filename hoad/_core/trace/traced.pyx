@@ -12,6 +12,7 @@ value that it represents, by its ``__class__``. ``type(x)`` cannot, so that hoad
 import numbers
 import operator
 import sys
+from opcode import opmap
 
 import numpy as np
 
@@ -68,6 +69,7 @@ cdef extern from "Python.h":
     void PyType_Modified(PyTypeObject*)
 
 cdef dict MODULES = sys.modules
+cdef int GET_LEN = opmap["GET_LEN"], LOAD_CONST = opmap["LOAD_CONST"], LOAD_SMALL_INT = opmap.get("LOAD_SMALL_INT", -1)
 
 # Filled by a higher layer: NumPy function -> implementation, name of a method -> implementation.
 FUNCTIONS = {}
@@ -991,6 +993,8 @@ cdef class Array(Traced):
     def __len__(self):
         cdef AbstractValue aval = aval_of(self.aval)
         if aval.ndim == 0:
+            if ARRAYS_MATCH and self.__class__ is not ndarray:
+                return length_for_no_match()
             raise TypeError("len() of unsized object")
         return aval.shape[0]
 
@@ -1016,9 +1020,26 @@ cdef class Array(Traced):
 
 
 # From NumPy 2.5 on, the patterns of a match statement take an array for a sequence.
-if ndarray.__flags__ & Py_TPFLAGS_SEQUENCE:
+cdef bint ARRAYS_MATCH = ndarray.__flags__ & Py_TPFLAGS_SEQUENCE != 0
+if ARRAYS_MATCH:
     (<PyTypeObject*>Array).tp_flags |= Py_TPFLAGS_SEQUENCE
     PyType_Modified(<PyTypeObject*>Array)
+
+
+cdef Py_ssize_t length_for_no_match() except -1:
+    """A length that the pattern of a match statement does not have that asks; it raises where anything else asks.
+
+    The class of what represents a number is that of arrays, and Python asks the class alone whether it is a sequence.
+    """
+    frame = sys._getframe()
+    cdef bytes code = frame.f_code.co_code
+    cdef int at = frame.f_lasti
+    if 0 <= at < len(code) - 3 and code[at] == GET_LEN:
+        if code[at + 2] == LOAD_CONST:
+            return 1 if frame.f_code.co_consts[code[at + 3]] == 0 else 0
+        if code[at + 2] == LOAD_SMALL_INT:
+            return 1 if code[at + 3] == 0 else 0
+    raise TypeError("len() of unsized object")
 
 
 @cython.final
