@@ -7,6 +7,7 @@ by itself, so that results are those of the two. */
 #ifndef HOAD_SCALAR_BYTECODE_H
 #define HOAD_SCALAR_BYTECODE_H
 
+#include <math.h>
 #include <stdint.h>
 
 #if defined(_MSC_VER)
@@ -16,7 +17,7 @@ by itself, so that results are those of the two. */
 /* name, number of operands, formula of x, y, z. */
 #define SERIAL_FORMULAS(DO)                                                                      \
     DO(ADD, 2, x + y) DO(SUBTRACT, 2, x - y) DO(MULTIPLY, 2, x * y) DO(DIVIDE, 2, x / y)         \
-    DO(NEGATIVE, 1, -x) DO(SQUARE, 1, x * x)                                                     \
+    DO(NEGATIVE, 1, -x) DO(SQUARE, 1, x * x) DO(ABSOLUTE, 1, fabs(x)) DO(SQRT, 1, sqrt(x))       \
     DO(ADD_ADD, 3, (x + y) + z) DO(ADD_SUBTRACT, 3, (x + y) - z) DO(ADD_FROM, 3, z - (x + y))    \
     DO(ADD_MULTIPLY, 3, (x + y) * z)                                                             \
     DO(SUBTRACT_ADD, 3, (x - y) + z) DO(SUBTRACT_SUBTRACT, 3, (x - y) - z)                       \

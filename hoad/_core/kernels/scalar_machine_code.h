@@ -22,7 +22,7 @@ enum {
     FURTHEST = 1 << 28          /* numbers that an offset of 32 bits reaches */
 };
 
-enum { LOAD = 0x10, STORE = 0x11, MOVE = 0x28, XOR = 0x57, PLUS = 0x58, TIMES = 0x59, MINUS = 0x5c, OVER = 0x5e };
+enum { LOAD = 0x10, STORE = 0x11, MOVE = 0x28, ROOT = 0x51, AND = 0x54, XOR = 0x57, PLUS = 0x58, TIMES = 0x59, MINUS = 0x5c, OVER = 0x5e };
 enum { PACKED = 1, SCALAR = 3 };        /* the prefix of an operation: on pairs of doubles, on one */
 
 typedef struct {
@@ -200,18 +200,19 @@ static void arithmetic(Assembler* s, const int32_t* c, int first, int second, in
     give_result(s, out, c[1], is_local);
 }
 
-static void negative_or_square(Assembler* s, const int32_t* c, int is_local)
+static void of_one(Assembler* s, const int32_t* c, int is_local)
 {
     int a = operand(s, c[2], -1, 1);
     int out = free_register(s, -1);
-    if (c[0] == S_SQUARE) {
-        on_registers(s, SCALAR, TIMES, out, a, a);
+    int way = c[0] == S_NEGATIVE ? 6 : 2;       /* to the left, to the right */
+    if (c[0] == S_SQUARE || c[0] == S_SQRT) {
+        on_registers(s, SCALAR, c[0] == S_SQRT ? ROOT : TIMES, out, a, a);
     } else {
-        on_registers(s, PACKED, 0x76, BETWEEN, BETWEEN, BETWEEN);       /* all bits */
-        operation(s, PACKED, 0x73, 6, BETWEEN, BETWEEN);                /* but the signs, shifted out */
-        byte(s, 0xc0 | 6 << 3 | (BETWEEN & 7));
-        byte(s, 63);
-        on_registers(s, PACKED, XOR, out, a, BETWEEN);
+        on_registers(s, PACKED, 0x76, BETWEEN, BETWEEN, BETWEEN);       /* all bits, */
+        operation(s, PACKED, 0x73, way, BETWEEN, BETWEEN);              /* shifted to the sign alone, or off it */
+        byte(s, 0xc0 | way << 3 | (BETWEEN & 7));
+        byte(s, c[0] == S_NEGATIVE ? 63 : 1);
+        on_registers(s, PACKED, c[0] == S_NEGATIVE ? XOR : AND, out, a, BETWEEN);
     }
     give_result(s, out, c[1], is_local);
 }
@@ -258,7 +259,7 @@ static int length_of(int32_t what)
 {
     if (what <= S_DIVIDE)
         return 4;
-    if (what == S_NEGATIVE || what == S_SQUARE)
+    if (what <= S_SQRT)
         return 3;
     return what == S_ITEM || what == S_CALL1 ? 4 : 5;
 }
@@ -273,8 +274,8 @@ static void translate(Assembler* s, const int32_t* c, const uint8_t* locals, voi
         is_local = locals ? *locals++ : 1;
         if (what <= S_DIVIDE) {
             arithmetic(s, c, what == S_DIVIDE ? OVER : names[what - S_ADD], 0, 0, is_local);
-        } else if (what <= S_SQUARE) {
-            negative_or_square(s, c, is_local);
+        } else if (what <= S_SQRT) {
+            of_one(s, c, is_local);
         } else if (what < S_ITEM) {
             k = (what - S_ADD_ADD) % 4;         /* added, subtracted, subtracted from, multiplied */
             arithmetic(s, c, names[(what - S_ADD_ADD) / 4], k == 3 ? TIMES : k ? MINUS : PLUS, k == 2, is_local);

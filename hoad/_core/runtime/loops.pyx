@@ -32,8 +32,8 @@ from hoad._core.runtime.workspace cimport (
     ProgramPort, Space, Spaces, addresses, describe, get, put, raise_at_step, rows_of,
 )
 from hoad._core.graph.tape cimport (
-    ARITY, AVAL_FLOAT, F_WIDE, OP_ADD, OP_DIVIDE, OP_MULTIPLY, OP_NEGATIVE, OP_SQUARE, OP_SUBTRACT, AbstractValue,
-    Graph, Node, Slot, aval_of, int32_t, int64_t, operand_aval, uint8_t, uint16_t,
+    ARITY, AVAL_FLOAT, F_WIDE, OP_ABSOLUTE, OP_ADD, OP_DIVIDE, OP_MULTIPLY, OP_NEGATIVE, OP_SQRT, OP_SQUARE,
+    OP_SUBTRACT, AbstractValue, Graph, Node, Slot, aval_of, int32_t, int64_t, operand_aval, uint8_t, uint16_t,
 )
 
 from hoad._core.kernels.vector import target
@@ -487,5 +487,5 @@ def functions_of_rows(Graph graph not None, list outputs not None, list inputs n
 
 cdef inline bint is_kernel(uint16_t op) noexcept:
     """Whether an operation on numbers is a call of a function, and one on lanes is not."""
-    return op not in (OP_ADD, OP_SUBTRACT, OP_MULTIPLY, OP_DIVIDE, OP_NEGATIVE, OP_SQUARE) and (
+    return op not in (OP_ADD, OP_SUBTRACT, OP_MULTIPLY, OP_DIVIDE, OP_NEGATIVE, OP_SQUARE, OP_ABSOLUTE, OP_SQRT) and (
         INFO[op].v1 != NULL if ARITY[op] == 1 else ARITY[op] == 2 and INFO[op].v2 != NULL)

@@ -9,14 +9,15 @@ from hoad._core.base.blocks cimport appended, give, required, reserve, take_zero
 from hoad._core.runtime.step cimport ITEM_STEP, SCALAR_STEP
 from hoad._core.graph.primitive cimport INFO
 from hoad._core.graph.tape cimport (
-    ARITY, OP_ADD, OP_DIVIDE, OP_MULTIPLY, OP_NEGATIVE, OP_SQUARE, OP_SUBTRACT, int32_t, int64_t, uint8_t, uint16_t,
+    ARITY, OP_ABSOLUTE, OP_ADD, OP_DIVIDE, OP_MULTIPLY, OP_NEGATIVE, OP_SQRT, OP_SQUARE, OP_SUBTRACT, int32_t, int64_t,
+    uint8_t, uint16_t,
 )
 
 from hoad._core.kernels.vector import target
 
 cdef extern from "scalar_bytecode.h" nogil:
     enum:
-        S_ADD, S_SUBTRACT, S_MULTIPLY, S_DIVIDE, S_NEGATIVE, S_SQUARE
+        S_ADD, S_SUBTRACT, S_MULTIPLY, S_DIVIDE, S_NEGATIVE, S_SQUARE, S_ABSOLUTE, S_SQRT
         S_ADD_ADD, S_ADD_SUBTRACT, S_ADD_FROM, S_ADD_MULTIPLY
         S_SUBTRACT_ADD, S_SUBTRACT_SUBTRACT, S_SUBTRACT_FROM, S_SUBTRACT_MULTIPLY
         S_MULTIPLY_ADD, S_MULTIPLY_SUBTRACT, S_MULTIPLY_FROM, S_MULTIPLY_MULTIPLY
@@ -168,6 +169,8 @@ cdef int32_t single(uint16_t op) noexcept:
     if op == OP_DIVIDE: return S_DIVIDE
     if op == OP_NEGATIVE: return S_NEGATIVE
     if op == OP_SQUARE: return S_SQUARE
+    if op == OP_ABSOLUTE: return S_ABSOLUTE
+    if op == OP_SQRT: return S_SQRT
     return S_END
 
 

@@ -24,6 +24,7 @@ IS_MADE = sys.platform == "linux" and target() != "portable"
 
 CALLS = (
     lambda a, b: np.sin(a) + b,
+    lambda a, b: np.sqrt(np.abs(a) + 0.25) - b,
     lambda a, b: np.arctan2(a, 2.0 + b * b),
     np.hypot,
 )
@@ -67,6 +68,20 @@ def test_special_values(value: float) -> None:
     for other in SPECIAL:
         args = (value, other, np.array([1.0, value, -0.0, other, 2.0]))
         assert bits(program.evaluate(*args)) == bits(fresh.evaluate(*args))
+
+
+def test_roots_and_magnitudes() -> None:
+    def f(x: Any, y: Any) -> Any:
+        root, size = np.sqrt(x), np.abs(y)
+        return root, size, root * size, root - size, np.sqrt(size) * np.abs(root - 1)
+
+    program = hoad.record(f, 0.7, -1.3)
+    first_and_last(program, 0.7, -1.3)
+    for x in SPECIAL:
+        for y in SPECIAL:
+            with np.errstate(invalid="ignore", over="ignore"):
+                wanted = f(np.float64(x), np.float64(y))
+            assert bits(program.evaluate(x, y)) == bits(wanted)
 
 
 def lotka_volterra(m: Any, p: Any, loop: Any) -> Any:
