@@ -56,7 +56,9 @@ def ravel(x: Any, order: str = "C") -> Any:
 @implements(np.transpose)
 def transpose(x: Any, axes: Sequence[int] | None = None) -> Any:
     x = as_traced(x)
-    order = tuple(range(x.ndim))[::-1] if axes is None else tuple(normal_axis(a, x.ndim) for a in axes)
+    if axes is None:
+        return apply_primitive(prim.TRANSPOSE, (tuple(range(x.ndim - 1, -1, -1)),), x) if x.ndim > 1 else x
+    order = tuple(normal_axis(a, x.ndim) for a in axes)
     if sorted(order) != list(range(x.ndim)):
         raise ValueError(f"axes {axes} do not fit an array of shape {x.shape}")
     if order == tuple(range(x.ndim)):

@@ -40,21 +40,20 @@ def call_traced(
     kwargs: dict[str, Any] | None = None,
 ) -> tuple[Any, Forms | None]:
     """What f returns with the chosen arguments traced, and the containers among those, if any."""
-    traced: Any = list(args)
+    traced: Any = recording.with_inputs(args, chosen)
     keywords = kwargs or {}
     forms: Forms | None = None
-    for n, key in enumerate(chosen):
-        if isinstance(key, int):
-            value, into = args[key], traced
-        else:
-            value, into = keywords[key], (keywords := dict(keywords))
-        if type(value) is float or (type(value) is np.ndarray and value.dtype is FLOAT64):
-            into[key] = recording.input(value)
-            continue
-        into[key], parts = _entered(recording, f, key, value, driver)
-        if parts is not None:
-            forms = forms or [None] * len(chosen)
-            forms[n] = parts
+    if traced is None:
+        traced = list(args)
+        for n, key in enumerate(chosen):
+            if isinstance(key, int):
+                value, into = args[key], traced
+            else:
+                value, into = keywords[key], (keywords := dict(keywords))
+            into[key], parts = _entered(recording, f, key, value, driver)
+            if parts is not None:
+                forms = forms or [None] * len(chosen)
+                forms[n] = parts
     recording.asked = driver, f, chosen, forms
     try:
         return compared(f, traced, keywords, driver), forms
@@ -99,6 +98,8 @@ telling_of_objects = _TellingOfObjects()  # keeps nothing, so that one is enough
 
 def _entered(recording: Recording, f: Any, key: Key, value: Any, driver: str) -> tuple[Any, Parts | None]:
     """An argument with its floats traced, and where they are if it is a container."""
+    if type(value) is float or (type(value) is np.ndarray and value.dtype is FLOAT64):
+        return recording.input(value), None
     if driver not in POINTWISE and kind_of(type(value)) is not None:
         parts, floats = parts_of(driver, f, key, value)
         return parts.filled([recording.input(leaf) for leaf in floats]), parts

@@ -29,8 +29,8 @@ from hoad._core.sweep.derived cimport assemble, broadcast, zeros
 from hoad._core.sweep.tangent cimport tangent_sweep
 from hoad._core.graph.tape cimport (
     AVAL_BOOL, AVAL_FLOAT, F_OBJ, F_STRONG, F_VALUED, OP_ASTYPE, OP_EQUAL, OP_IDENTITY, OP_INPUT, OP_MASK, OP_RESULT,
-    OP_STOP, ZERO, AbstractValue, Graph, Node, Scope, aval_of, int32_t, intern_aval, node_operands, operand_aval,
-    uint16_t,
+    OP_STOP, ZERO, AbstractValue, Graph, Node, Scope, aval_of, int32_t, intern_aval, is_plain_float64,
+    node_operands, operand_aval, uint16_t,
 )
 from hoad._core.sweep.rule_template cimport RuleTemplate
 from hoad._core.trace.traced cimport wrap
@@ -98,6 +98,22 @@ cdef class Recording:
         """A traced input with this value."""
         traced = new_input(self.graph, value, self.nested)
         self.inputs.append(self.graph.size - 1)
+        return traced
+
+    def with_inputs(self, tuple args, tuple chosen):
+        """The arguments, those at the chosen places traced; None unless these are floats and arrays of float64."""
+        cdef Py_ssize_t k, n
+        cdef list traced = list(args)
+        n = len(chosen)
+        for k in range(n):
+            if type(chosen[k]) is not int:
+                return None
+            value = traced[chosen[k]]
+            if not (type(value) is float or type(value) is cnp.ndarray and is_plain_float64(<cnp.ndarray>value)):
+                return None
+        for k in range(n):
+            traced[chosen[k]] = new_input(self.graph, traced[chosen[k]], self.nested)
+            self.inputs.append(self.graph.size - 1)
         return traced
 
     def depends(self, int operand, int node):

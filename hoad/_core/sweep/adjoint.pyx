@@ -32,6 +32,8 @@ cnp.import_array()
 
 ctypedef uint16_t State
 
+cdef cnp.ndarray NOWHERE = np.empty(0, np.int64)
+
 cdef enum:               # what is known of a node in a reverse sweep: bits of its State
     DEPENDS = 1         # on an input of the sweep, differentiably
     IS_INPUT = 2
@@ -549,10 +551,14 @@ cdef class Sweep:
     cdef int32_t assembled(self, int32_t array, ItemAdjoints items, list parts, list operands) except? -1:
         cdef int32_t n_items = 0 if items is None else items.count
         cdef int32_t count = n_items + <int32_t>len(operands)
-        cdef cnp.ndarray offsets = np.empty(n_items, np.int64)
-        cdef cnp.ndarray all_operands = np.empty(count, np.int32)
-        cdef int32_t* to = <int32_t*>cnp.PyArray_DATA(all_operands)
+        cdef cnp.ndarray offsets = np.empty(n_items, np.int64) if n_items else NOWHERE
+        cdef cnp.ndarray all_operands
+        cdef int32_t few[FEW]
+        cdef int32_t* to = few
         cdef int32_t i
+        if count > FEW:
+            all_operands = np.empty(count, np.int32)
+            to = <int32_t*>cnp.PyArray_DATA(all_operands)
         if items is not None:
             items.write(self.builder, <cnp.npy_int64*>cnp.PyArray_DATA(offsets), to)
         for i in range(n_items, count):

@@ -62,13 +62,31 @@ cdef int32_t item(Appender builder, int32_t x, int32_t offset) except? -1:
     return builder.push(OP_ITEM, x, offset)
 
 
+# Assemblies of few operands: what is added at which places, and the abstract values -> their signature, with its plan.
+cdef dict ASSEMBLIES = {}
+
+cdef enum:
+    MOST_KEYED = 8          # operands
+    MOST_ASSEMBLIES = 512
+
+
 cdef int32_t assemble(Appender builder, int32_t aval, const int32_t* operands, int32_t count, object offsets,
                       object parts) except? -1:
     """Zeros of `aval` with items added at flat offsets and then parts; see `Plan.set_assembly`."""
     cdef int32_t i
     cdef uint16_t flags = F_STRONG
-    avals = tuple([aval_of(operand_aval(builder.graph, operands[i])) for i in range(count)])
-    cdef Signature sig = make_signature(primitive_of(OP_ASSEMBLE), (offsets, parts), avals, (aval_of(aval),))
+    cdef Signature sig = None
+    cdef tuple key = None
+    if count <= MOST_KEYED:
+        key = (aval, offsets.tobytes(), parts, *[operand_aval(builder.graph, operands[i]) for i in range(count)])
+        sig = ASSEMBLIES.get(key)
+    if sig is None:
+        avals = tuple([aval_of(operand_aval(builder.graph, operands[i])) for i in range(count)])
+        sig = make_signature(primitive_of(OP_ASSEMBLE), (offsets, parts), avals, (aval_of(aval),))
+        if key is not None:
+            if len(ASSEMBLIES) >= MOST_ASSEMBLIES:
+                ASSEMBLIES.clear()
+            ASSEMBLIES[key] = sig
     # where every item is given, and none is strong, there is no zero that an index left
     if len(parts) == 0 and count == aval_of(aval).size:
         for i in range(count):
