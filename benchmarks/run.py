@@ -42,6 +42,7 @@ QUESTIONS = (
     "vector_kernels",
     "loops",
     "lanes",
+    "threads",
     "low_level",
     "jit_call",
     "assignment",

@@ -16,6 +16,7 @@ import time
 import types
 import warnings
 import weakref
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -873,7 +874,11 @@ REFUSED: dict[str, tuple[Any, Any, str]] = {
         VECTOR,
         r"np\.array_repr has no rule, .*Give it hoad\.value\(x\) in place of x",
     ),
-    "option": (lambda x: np.pad(x, 1, "mean"), VECTOR, "np.pad with mode='mean' is not recorded .*Use 'constant'"),
+    "option": (
+        lambda x: np.matmul(x, x, axes=[(0,), (0,), ()]),
+        VECTOR,
+        "np.matmul with axes= is not recorded .*Leave axes out",
+    ),
     "pickle": (lambda x: pickle.dumps(x), X, r"Pass hoad\.value\(x\), or call the jitted function there"),
 }
 

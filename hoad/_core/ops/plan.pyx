@@ -60,12 +60,17 @@ cdef enum:
     FEW_ROWS = 16               # rows of a product: fewer are slow, for the matrix is read once for all
 
 
+# What threads share of LAPACK: OpenBLAS takes a lock in each call, for which threads wait where matrices are small, and
+# of factors by Cholesky where they are large, too.
+cdef frozenset SHARED_OF_LAPACK = frozenset(["det", "inv", "solve"])
+
+
 cdef struct Pieces:             # of a matrix product that threads share
     void* plan
     char* at[3]
 
 
-cdef struct Stack:              # of matrices that threads share
+cdef struct SharedStack:        # of matrices
     void* plan
     char* at[MOST_LOOP_OPERANDS]
     bint is_singular            # one of them
@@ -256,8 +261,9 @@ cdef class Plan:
         dims, strides = merge(outer, strides)   # NumPy's loop takes the last of them
         self.core_dims = integers((dims[-1:] or [1]) + core + [0] * (3 - len(core)))
         self.core_steps = integers([s[-1] if s else 0 for s in strides] + inner + [0] * (9 - len(strides) - len(inner)))
-        each = max(math.prod(core), max(core, default=1) ** (2 if primitive.op == OP_MATMUL else 3))
-        if len(dims) == 1 and each < ONE_THREAD:
+        each = math.prod(core) if primitive.op == OP_MATMUL else max(core, default=0) ** 3
+        is_shared = primitive.op == OP_MATMUL or primitive.name in SHARED_OF_LAPACK and each >= WORTH_A_LOCK
+        if len(dims) == 1 and is_shared and each < ONE_THREAD:
             self.stack_part = ONE_THREAD // (OF_A_CALL + each)
         return self.set_loops(dims[:-1], [s[:-1] for s in strides])
 
@@ -550,7 +556,7 @@ cdef class Plan:
 
     cdef int run_shared(self, char** operands, char** results, int32_t threads) noexcept nogil:
         """An operation on each matrix of a stack, in parts that do not depend on the number of threads."""
-        cdef Stack shared
+        cdef SharedStack shared
         shared.plan, shared.is_singular = <void*>self, False
         memcpy(shared.at, operands, self.nin * sizeof(char*))
         memcpy(shared.at + self.nin, results, self.nout * sizeof(char*))
@@ -876,7 +882,7 @@ cdef void kernel_loop2(char** args, const cnp.npy_intp* dims, const cnp.npy_intp
 
 cdef void run_stack_part(void* data, int64_t part, char* scratch) noexcept nogil:
     """Some matrices of a stack."""
-    cdef Stack* shared = <Stack*>data
+    cdef SharedStack* shared = <SharedStack*>data
     if (<Plan>shared.plan).run_part_of_stack(shared.at, part):
         shared.is_singular = True
 

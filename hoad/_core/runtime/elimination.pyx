@@ -208,7 +208,7 @@ cdef class DetGradient(NativeCall):
     cdef bint is_complex, is_single
 
     cdef int call(self, char** operands, char** results, int32_t threads) noexcept nogil:
-        cdef Stack shared
+        cdef StackOfCofactors shared
         cdef int64_t part, parts = (self.stack + self.stack_part - 1) // self.stack_part
         shared.of, shared.operands, shared.results = <void*>self, operands, results
         if threads > 1 and parts > 1:
@@ -236,14 +236,14 @@ cdef class DetGradient(NativeCall):
                     (<double*>results[0])[b * count + i] = given[i]
 
 
-cdef struct Stack:              # of matrices that threads share
+cdef struct StackOfCofactors:   # that threads share
     void* of                    # a `DetGradient`
     char** operands
     char** results
 
 
 cdef void run_part(void* data, int64_t part, char* scratch) noexcept nogil:
-    cdef Stack* shared = <Stack*>data
+    cdef StackOfCofactors* shared = <StackOfCofactors*>data
     (<DetGradient>shared.of).run_part(shared.operands, shared.results, part)
 
 
