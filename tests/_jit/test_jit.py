@@ -873,7 +873,7 @@ REFUSED: dict[str, tuple[Any, Any, str]] = {
         VECTOR,
         r"np\.array_repr has no rule, .*Give it hoad\.value\(x\) in place of x",
     ),
-    "option": (lambda x: np.pad(x, 1, "mean"), VECTOR, "np.pad with mode='mean' is not recorded .*Use 'constant'"),
+    "option": (lambda x: np.add(x, 1.0, where=x > 0.0), VECTOR, r"np\.add with where= is not recorded .*Use np\.where"),
     "pickle": (lambda x: pickle.dumps(x), X, r"Pass hoad\.value\(x\), or call the jitted function there"),
 }
 
