@@ -874,11 +874,7 @@ REFUSED: dict[str, tuple[Any, Any, str]] = {
         VECTOR,
         r"np\.array_repr has no rule, .*Give it hoad\.value\(x\) in place of x",
     ),
-    "option": (
-        lambda x: np.matmul(x, x, axes=[(0,), (0,), ()]),
-        VECTOR,
-        "np.matmul with axes= is not recorded .*Leave axes out",
-    ),
+    "option": (lambda x: np.add(x, 1.0, where=x > 0.0), VECTOR, r"np\.add with where= is not recorded .*Use np\.where"),
     "pickle": (lambda x: pickle.dumps(x), X, r"Pass hoad\.value\(x\), or call the jitted function there"),
 }
 
