@@ -331,7 +331,8 @@ cdef object array_ufunc(object ufunc, str method, tuple inputs, dict kwargs):
             if object_arithmetic(inputs):
                 return ufunc(*[boxed(y) for y in inputs])
             return record_call(primitive, None, inputs)
-        if ufunc is matmul and not kwargs and is_float64_array(inputs[0]) and is_float64_array(inputs[1]):
+        if (ufunc is matmul and not kwargs and is_float64_array(inputs[0]) and is_float64_array(inputs[1])
+                and type(inputs[0]) is not type(inputs[1])):     # factors of a matrix are seen in products of their own
             return product(record_call(primitive_of(OP_MATMUL), None, inputs), inputs)
         implementation = FUNCTIONS.get(ufunc)
         if implementation is not None:
