@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -236,6 +237,19 @@ def test_functions_of_matrices(name: str, a: np.ndarray) -> None:
         DIRECTIONS,
         3,
     )
+
+
+@pytest.mark.parametrize("multiply", [operator.matmul, np.matmul, np.dot], ids=["@", "matmul", "dot"])
+def test_equal_eigenvalues_in_any_spelling_of_the_product(multiply: Callable[[Any, Any], Any]) -> None:
+    weights = symmetric(np.arange(9.0).reshape(3, 3))
+
+    def f(a: Any) -> Any:
+        w, v = np.linalg.eigh((a + a.T) / 2)
+        return np.sum(weights * multiply(v * np.exp(w), v.T))
+
+    e2, e3 = np.exp(2.0), np.exp(3.0)
+    slopes = np.array([[e2, e2, e3 - e2], [e2, e2, e3 - e2], [e3 - e2, e3 - e2, e3]])  # divided differences of exp
+    np.testing.assert_allclose(hoad.grad(f)(np.diag([2.0, 2.0, 3.0])), weights * slopes, rtol=1e-13, atol=1e-13)
 
 
 @pytest.mark.parametrize("theta", [[1.0, 0.1, 0.0], [1.0, 1e-3, 1e-9], [0.7, 0.3, 1e-5]])

@@ -23,7 +23,7 @@ cdef enum:
     MOST_AT_ONCE = 1000000   # multiplications that OpenBLAS does without putting matrices in another order
     ONE_THREAD = 1 << 18     # and those up to which it shares no product among threads of its own
     OF_A_CALL = 1 << 9       # those that take as long as a call of BLAS or LAPACK does beside its own
-    WORTH_A_LOCK = 16 ** 3   # those of a call of LAPACK from which on threads hardly wait for each other
+    WORTH_A_LOCK = 1 << 12   # those of a call of LAPACK from which on threads hardly wait for each other
 
 cdef struct Part:            # a contribution to an assemble node that is not a single item
     bint gathered            # places come from an index operand, else from the strides
