@@ -26,7 +26,10 @@ ADVICE = (
     (r"it stores", ""),
     (r"it returns", "Return numbers, arrays, text, None, or containers of them"),
     (r"it refers to an arithmetic error", "Test the numbers by `np.where` in place of handling the error"),
-    (r"it was recorded \d+ times.*the branch at", "Use `np.where` in place of the branch, and make text of values outside of it"),
+    (
+        r"it was recorded \d+ times.*the branch at",
+        "Use `np.where` in place of the branch, and make text of values outside of it",
+    ),
     (r"it was recorded \d+ times", "Pass what changes as an argument"),
     (r"it was recorded for", "Pass that as a float or an array"),
     (r"an operation in it raises", "Test the numbers before the operation, by `np.where`"),

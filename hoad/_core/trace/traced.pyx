@@ -12,7 +12,7 @@ value that it represents, by its ``__class__``. ``type(x)`` cannot, so that hoad
 import numbers
 import operator
 import sys
-from opcode import opmap
+import opcode
 
 import numpy as np
 
@@ -69,7 +69,7 @@ cdef extern from "Python.h":
     void PyType_Modified(PyTypeObject*)
 
 cdef dict MODULES = sys.modules
-cdef int GET_LEN = opmap["GET_LEN"], LOAD_CONST = opmap["LOAD_CONST"], LOAD_SMALL_INT = opmap.get("LOAD_SMALL_INT", -1)
+cdef int GET_LEN = opcode.opmap["GET_LEN"], LOAD_CONST = opcode.opmap["LOAD_CONST"], LOAD_SMALL_INT = opcode.opmap.get("LOAD_SMALL_INT", -1)
 
 # Filled by a higher layer: NumPy function -> implementation, name of a method -> implementation.
 FUNCTIONS = {}
