@@ -69,7 +69,8 @@ cdef extern from "Python.h":
     void PyType_Modified(PyTypeObject*)
 
 cdef dict MODULES = sys.modules
-cdef int GET_LEN = opcode.opmap["GET_LEN"], LOAD_CONST = opcode.opmap["LOAD_CONST"], LOAD_SMALL_INT = opcode.opmap.get("LOAD_SMALL_INT", -1)
+cdef int GET_LEN = opcode.opmap["GET_LEN"], LOAD_CONST = opcode.opmap["LOAD_CONST"]
+cdef int LOAD_SMALL_INT = opcode.opmap.get("LOAD_SMALL_INT", -1)
 
 # Filled by a higher layer: NumPy function -> implementation, name of a method -> implementation.
 FUNCTIONS = {}
