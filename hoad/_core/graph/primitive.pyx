@@ -379,9 +379,12 @@ cdef Signature new_signature(Primitive primitive, object params, tuple avals, ob
     if key is not None:
         if len(SIGNATURES) >= MOST_SIGNATURES:
             forget_templates()
-            forget_asked()
+            known = tuple(SIGNATURES.values())  # as there
             SIGNATURES.clear()
-        SIGNATURES[key] = sig
+            forget_asked()
+            del known
+        # Another thread may have made it meanwhile; what the table holds is not replaced, for `ASKED` refers to it.
+        sig = <Signature>SIGNATURES.setdefault(key, sig)
     return sig
 
 
@@ -396,12 +399,12 @@ cdef int forget_templates() except -1:
 
 cdef int forget_passing() except -1:
     """Forget the signatures of primitives that give their numbers back, which are made again where one is in use."""
-    cdef tuple known = tuple(SIGNATURES.items())
+    cdef tuple known = tuple(SIGNATURES.items())    # which keeps them until no entry refers to them
     forget_templates()
-    forget_asked()
     for key, sig in known:
         if (<Signature>sig).primitive.is_passing:
             SIGNATURES.pop(key, None)
+    forget_asked()
     return 0
 
 
