@@ -15,6 +15,8 @@ import numpy as np
 import pytest
 
 import hoad
+from hoad._core.graph.primitive import signature_at
+from hoad._core.graph.tape import intern_aval
 
 W = np.array([[0.3, -0.7, 0.2], [0.9, 0.1, -0.4], [-0.2, 0.5, 0.8]])
 X = np.array([0.3, 0.2, 0.1])
@@ -156,6 +158,23 @@ def test_rules_and_signatures_made_for_the_first_time_in_many_threads() -> None:
     v = np.linspace(0.1, 1.0, 901)
     wanted = np.logaddexp(v, 1.0) * 2 / (4 + v**2) + np.arctan2(v, 2.0) / (1 + np.exp(1.0 - v))
     np.testing.assert_allclose(results[0][0], wanted, rtol=1e-12)
+
+
+def test_a_signature_that_is_made_meanwhile_stays() -> None:
+    """As by another thread, while this one asks for the shape of a result: tables may refer to it already."""
+    found: list[Any] = []
+    aval = intern_aval(np.dtype(np.float64), (5,))
+
+    def shape(x: Any) -> Any:
+        if not found:
+            found.append(None)
+            found.append(signature_at(doubled.__hoad_primitive__, (), [aval]))
+        return x.shape
+
+    doubled: Any = hoad.primitive(shape=shape)(lambda x: 2.0 * x)
+    made = signature_at(doubled.__hoad_primitive__, (), [aval])
+    assert made is found[1]
+    assert signature_at(doubled.__hoad_primitive__, (), [aval]) is made
 
 
 # ---- traced values in a foreign thread ------------------------------------------------------------------------------
