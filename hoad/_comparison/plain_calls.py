@@ -34,7 +34,17 @@ import numpy as np
 
 from hoad._comparison.divergence import where_they_part
 from hoad._comparison.reachable_code import Reached, reached_from
-from hoad._comparison.type_tests import FORMATS, FORMS, PATTERNS, TESTS, TEXTS, code_within, first_test, type_tests
+from hoad._comparison.type_tests import (
+    FORMATS,
+    FORMS,
+    PATTERNS,
+    TESTS,
+    TEXT_ONLY,
+    TEXTS,
+    code_within,
+    first_test,
+    type_tests,
+)
 from hoad._core.base.call_watch import asks_nothing, call_key
 from hoad._core.base.where import is_library
 from hoad._core.jit.draws import draw_again, draws_so_far
@@ -225,6 +235,8 @@ def _seen_by(code: CodeType) -> int:
             SEEN.clear()
         found = 0
         for inner in code_within(code):
+            if inner.co_name in TEXT_ONLY:
+                continue
             names = frozenset((*inner.co_names, *inner.co_freevars))
             is_true = any(type(x) is bool for x in inner.co_consts) and IS in inner.co_code[::2]
             is_seen = is_true or not names.isdisjoint(UNANSWERED) or _makes_text(inner)
