@@ -379,7 +379,7 @@ cdef Signature new_signature(Primitive primitive, object params, tuple avals, ob
     if key is not None:
         if len(SIGNATURES) >= MOST_SIGNATURES:
             forget_templates()
-            known = tuple(SIGNATURES.values())  # as there
+            known = tuple(SIGNATURES.values())  # which keeps them until no entry refers to them
             SIGNATURES.clear()
             forget_asked()
             del known

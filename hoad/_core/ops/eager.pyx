@@ -44,7 +44,7 @@ cdef list compute(Graph graph, Signature sig, const int32_t* operands, int32_t c
     cdef int failure
     cdef AbstractValue aval
     cdef list values = []
-    cdef object room = None
+    cdef object memory = None
     cdef Plan plan = plan_of(sig)
     if is_window(plan):
         return [window(graph, sig, plan, operands[0])]
@@ -54,8 +54,8 @@ cdef list compute(Graph graph, Signature sig, const int32_t* operands, int32_t c
                 parts = [view_or_value(graph, operands[k]) for k in range(count)]
                 return [np.concatenate(parts, sig.params[0], out=empty_array(sig.results[0]))]
     if count > FEW:
-        room = np.empty(count * (sizeof(char*) + 1), dtype=np.uint8)
-        at = <char**>cnp.PyArray_DATA(<cnp.ndarray>room)
+        memory = np.empty(count * (sizeof(char*) + 1), dtype=np.uint8)
+        at = <char**>cnp.PyArray_DATA(<cnp.ndarray>memory)
         truths = <char*>(at + count)
     for i in range(count):
         if is_missing(graph, operands[i]):
@@ -105,7 +105,7 @@ cdef list compute_few(Graph graph, list outputs, int32_t start):
     cdef int32_t high = start
     cdef int32_t i
     cdef int64_t nbytes = 0
-    cdef char* room = NULL
+    cdef char* memory = NULL
     for i in outputs:
         high = max(high, i + 1)
     high = past_results(graph, high)
@@ -117,11 +117,11 @@ cdef list compute_few(Graph graph, list outputs, int32_t start):
         nbytes = mark_few(graph, outputs, start, high, at)
         if nbytes < 0:
             return None
-        room = <char*>required(take(nbytes))
-        run_few(graph, start, high, at, room)
+        memory = <char*>required(take(nbytes))
+        run_few(graph, start, high, at, memory)
         return [given(graph, <int32_t>x, start, at) for x in outputs]
     finally:
-        give(room, nbytes)
+        give(memory, nbytes)
         give(at, size)
 
 
@@ -159,9 +159,9 @@ cdef int64_t mark_few(Graph graph, list outputs, int32_t start, int32_t high, ch
             if n > FEW or plan.kind == K_PYTHON or plan.kind == K_NATIVE:
                 return -1
             for aval in sig.results:
-                made += room_for(aval)
+                made += bytes_for(aval)
             for aval in sig.avals:
-                read += room_for(aval)
+                read += bytes_for(aval)
             if made + read > FEW_BYTES:
                 return -1
         for k in range(n):
@@ -170,7 +170,7 @@ cdef int64_t mark_few(Graph graph, list outputs, int32_t start, int32_t high, ch
     return made
 
 
-cdef inline int64_t room_for(AbstractValue aval) noexcept:
+cdef inline int64_t bytes_for(AbstractValue aval) noexcept:
     return (aval.size * aval.itemsize + 15) & ~<int64_t>15
 
 
@@ -190,7 +190,7 @@ cdef inline char* value_at(Graph graph, int32_t operand, int32_t start, char** a
     return at[operand - start]
 
 
-cdef int run_few(Graph graph, int32_t start, int32_t high, char** at, char* room) except -1:
+cdef int run_few(Graph graph, int32_t start, int32_t high, char** at, char* memory) except -1:
     """Compute what is marked. Numbers that no array leads to that is computed here are known from then on."""
     cdef int32_t i, n
     cdef Node* node
@@ -207,7 +207,7 @@ cdef int run_few(Graph graph, int32_t start, int32_t high, char** at, char* room
             at[i - start] = value_at(graph, operands[0], start, at, &truth)
             continue
         if node.flags & F_WIDE and not passes_on(node.op):
-            room = run_one(graph, i, start, at, room)
+            memory = run_one(graph, i, start, at, memory)
             continue
         of_arrays = operands[0] >= start and at[operands[0] - start] != NULL
         if node.op == OP_ITEM:
@@ -232,8 +232,8 @@ cdef int run_few(Graph graph, int32_t start, int32_t high, char** at, char* room
     return 0
 
 
-cdef char* run_one(Graph graph, int32_t i, int32_t start, char** at, char* room) except NULL:
-    """Compute the results of a node on arrays, from `room` on; where room is left."""
+cdef char* run_one(Graph graph, int32_t i, int32_t start, char** at, char* memory) except NULL:
+    """Compute the results of a node on arrays, from `memory` on; gives where the rest of it begins."""
     cdef char* origins[FEW]
     cdef char truths[FEW]
     cdef char* places[MOST_RESULTS]
@@ -248,13 +248,13 @@ cdef char* run_one(Graph graph, int32_t i, int32_t start, char** at, char* room)
         origins[k] = value_at(graph, operands[k], start, at, &truths[k])
     if plan.is_copy:
         at[i - start] = origins[0]
-        return room
+        return memory
     for k in range(sig.primitive.nout):
         aval = sig.results[k]
         at[i + k - start] = <char*>&graph.slots[i + k].d
         if aval.number > AVAL_BOOL:
-            at[i + k - start] = room
-            room += room_for(aval)
+            at[i + k - start] = memory
+            memory += bytes_for(aval)
         places[k] = &made[k] if aval.number == AVAL_BOOL else at[i + k - start]
     failure = plan.run(origins, places, 1)
     if failure:
@@ -262,7 +262,7 @@ cdef char* run_one(Graph graph, int32_t i, int32_t start, char** at, char* room)
     for k in range(sig.primitive.nout):
         if places[k] == &made[k]:
             graph.slots[i + k].d = made[k] != 0
-    return room
+    return memory
 
 
 cdef object given(Graph graph, int32_t operand, int32_t start, char** at):
