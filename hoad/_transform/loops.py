@@ -9,6 +9,7 @@ are closed under differentiation, and one rule gives every mode and order.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -137,20 +138,24 @@ class Loop(Callee):
         return self._steps()[1].run(list(values))
 
     def _steps(self) -> tuple[Lowered, LoopCall]:
-        """Its program made ready, and run step by step; with functions of rows computed ahead, where that is faster."""
-        tape, form = self.program._last, (self.gives, self.length, self.backwards)
+        """Its program made ready, and run step by step."""
+        steps, functions, count = self._ready
+        ahead = None if functions is None else Map(functions, self.takes, "y" * count, self.length)
+        return steps, LoopCall(steps, self.takes + "x" * count, self.gives, self.length, self.backwards, ahead)
+
+    @functools.cached_property
+    def _ready(self) -> tuple[Lowered, Lowered | None, int]:
+        """Its program made ready; functions of rows, to be computed ahead where that is faster; how many of these."""
+        tape = self.program._last
         graph, outputs, inputs = tape._graph, list(tape._outputs), self.program._input_nodes()
         found: list[int] = []
         if self.length >= MANY_ROWS and not tape._guards:
             found = functions_of_rows(graph, outputs, inputs, self.takes)
         if not found:
-            steps = self.program._lowered()
-            return steps, LoopCall(steps, self.takes, *form)
+            return self.program._lowered(), None, 0
         self.program._check_chain()
         functions = lowered(graph, found, inputs, 0, [letter == "x" for letter in self.takes])
-        steps = lowered(graph, outputs, inputs + found, 0)
-        ahead = Map(functions, self.takes, "y" * len(found), self.length)
-        return steps, LoopCall(steps, self.takes + "x" * len(found), *form, ahead)
+        return lowered(graph, outputs, inputs + found, 0), functions, len(found)
 
     def _in_lanes(self) -> Lowered:
         return self.program._lowered([letter == "x" for letter in self.takes])
