@@ -288,7 +288,7 @@ triu = implements(np.triu)(_triangle("triu", lambda n, m, k: ~np.tri(n, m, k - 1
 @implements(np.take, method="take")
 def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Any:
     only_defaults("take", out=out)
-    if type(a) is Array and mode == "raise" and (axis == 0 or (axis is None and a.ndim == 1)):
+    if type(a) is Array and mode == "raise" and a.ndim and (axis == 0 or (axis is None and a.ndim == 1)):
         places = np.asarray(indices) if type(indices) in (list, np.ndarray) and not holds_traced(indices) else None
         if places is not None and places.ndim and places.dtype.kind in "iu" and a.size:  # the common case
             return with_order(getitem(a, places), None)

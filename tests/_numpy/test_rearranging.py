@@ -99,6 +99,8 @@ MOVED: list[Case] = [
     ("take", lambda x: np.take(x, [0, 2, 2], axis=1), M),
     ("take, flat", lambda x: np.take(x, [[5, 0], [1, 1]]), M),
     ("take, one", lambda x: np.take(x, 1, axis=0), M),
+    ("take of a number", lambda x: np.take(np.sum(x * x, keepdims=True)[0], [0, -1, 0], axis=0), V),
+    ("take of an array of no axes", lambda x: np.take(np.reshape(x[:1], ()), [0, 0], axis=0), V),
     ("take, wrap", lambda x: np.take(x, [-1, 4], mode="wrap"), V),
     ("take, clip", lambda x: np.take(x, [-1, 4], mode="clip"), V),
     ("x.take", lambda x: x.take([1, 0], 0), M),
