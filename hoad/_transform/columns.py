@@ -8,6 +8,7 @@ bits are those of the lanes, but for functions of arrays that they share.
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,12 +18,14 @@ from hoad._core.graph.inspect import const_value, node_row, operand_avals
 from hoad._core.graph.primitive import STRIDED, UFUNC, Primitive
 from hoad._core.graph.tape import AbstractValue
 from hoad._core.trace.calls import apply_primitive
-from hoad._ops.primitives import POWER
+from hoad._ops.primitives import ADD, POWER
 from hoad._program.program import Program
 from hoad._transform.programs import nodes_behind, recorded
 
 MOST_NUMBERS = 1024  # of an array in a lane
 MOST_OPERATIONS = 20_000  # on numbers, in a lane
+FEW = 8  # numbers, which NumPy adds up one by one, beginning with
+START = float(np.sum(np.array([-0.0])))  # whichever zero it is
 
 Ids = np.ndarray[Any, Any]  # which numbers an array in a lane holds, by their place in a list
 _Row = tuple[Primitive, list[int], Any, AbstractValue]  # a node: what it does, with what, and what that gives
@@ -112,7 +115,7 @@ class Columns:
     def _result(self, row: _Row) -> Ids:
         primitive, operands, params, aval = row
         name = primitive.name if primitive.qualified is None else ""
-        if name in ("identity", "stop_gradient"):
+        if name in ("identity", "stop_gradient", "smooth"):
             return self._ids(operands[0])
         if _is_elementary(primitive, aval):
             given = np.broadcast_arrays(*[self._ids(k) for k in operands])
@@ -124,13 +127,30 @@ class Columns:
             return np.ravel(np.take(self._ids(operands[0]), const_value(self._graph, operands[1])))
         if name == "concatenate":
             return np.concatenate([self._ids(k) for k in operands], axis=params[0])
-        if name == "assemble" and not params[1]:
-            made = np.full(aval.size, self._number((0.0).hex(), 0.0), dtype=np.intp)
-            made[params[0]] = [self._id(k) for k in operands]
-            return made
+        if name == "assemble" and None not in params[1]:
+            return self._assembled(row)
+        if name == "sum" and not aval.ndim and self._ids(operands[0]).size < FEW:
+            first = self._number(START.hex(), START)
+            return np.array([functools.reduce(self._plus, self._ids(operands[0]).ravel().tolist(), first)])
         if primitive.kind == STRIDED:
             return _seen(primitive, params, self._ids(operands[0]), operand_avals(self._graph, operands)[0])
         raise _NoColumnsError
+
+    def _plus(self, a: int, b: int) -> int:
+        return self._number((ADD.op, (a, b)), _Operation(ADD, (a, b)))
+
+    def _assembled(self, row: _Row) -> Ids:
+        """Zeros, in which items are put, and to which slices are added."""
+        _, operands, (offsets, parts), aval = row
+        made: list[Any] = np.full(aval.size, self._number((0.0).hex(), 0.0), dtype=np.intp).tolist()
+        places = np.arange(aval.size)
+        for at, k in zip(offsets.tolist(), operands, strict=False):
+            made[at] = self._id(k)
+        for (start, shape, strides), k in zip(parts, operands[len(offsets) :], strict=True):
+            part = as_strided(places[start // aval.itemsize :], shape, strides)
+            for at, x in zip(part.ravel().tolist(), self._ids(k).ravel().tolist(), strict=True):
+                made[at] = self._plus(made[at], x)
+        return np.array(made, dtype=np.intp)
 
 
 def _check(aval: AbstractValue) -> None:

@@ -162,6 +162,12 @@ class Taylor(Callee):
         """What is expanded."""
         return self._inner if isinstance(self._inner, Program) else self._inner._made()  # type: ignore[attr-defined]
 
+    def _entered(self, values: tuple[Any, ...]) -> tuple[Program, tuple[Any, ...]] | None:
+        if self._scaled or self._lanes is not None or _values_of_factors(self._program())[0] is not None:
+            return None
+        spelled = self._spelled()
+        return None if spelled is None else (spelled, values)
+
     def _native(self, *avals: AbstractValue) -> NativeCall | None:
         if _values_of_factors(self._program())[0] is not None:
             return None  # what is nan may have to be mended

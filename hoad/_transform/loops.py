@@ -35,7 +35,7 @@ from hoad._transform.adjoint import extended, strong_results, strong_seeds
 from hoad._transform.columns import in_columns
 from hoad._transform.dependence_of_loops import Form, links_of_loop
 from hoad._transform.lanes import native_lanes, run_lanes
-from hoad._transform.programs import recorded, selected
+from hoad._transform.programs import recorded, selected, without_calls
 from hoad.rules.callee_primitives import declare_family
 
 if TYPE_CHECKING:
@@ -157,14 +157,19 @@ class Loop(Callee):
         functions = lowered(graph, found, inputs, 0, [letter == "x" for letter in self.takes])
         return lowered(graph, outputs, inputs + found, 0), functions, len(found)
 
+    @functools.cached_property
+    def _lane(self) -> Program:
+        """What is done in each lane: functions that it calls are kernels over the lanes, too."""
+        return without_calls(self.program)
+
     def _in_lanes(self) -> Lowered:
-        return self.program._lowered([letter == "x" for letter in self.takes])
+        return self._lane._lowered([letter == "x" for letter in self.takes])
 
     def _in_columns(self, least: int) -> Program | None:
         """The program of arrays that gives the same, if there is one, for lanes of so many numbers at least."""
         if not self._sought and self.length * self.program[-1].size >= least:
             self._sought = True
-            self._columns = in_columns(self.program, self.takes, self.gives, self.length, list(self.operands))
+            self._columns = in_columns(self._lane, self.takes, self.gives, self.length, list(self.operands))
         return self._columns
 
     def _native(self, *avals: AbstractValue) -> NativeCall | None:

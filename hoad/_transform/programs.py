@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
-from hoad._core.graph.inspect import node_row
+from hoad._core.graph.inspect import const_value, node_row
 from hoad._core.graph.tape import Graph
-from hoad._core.record.recording import differentiating
+from hoad._core.record.recording import differentiating, inline
 from hoad._program.program import Program
 from hoad._program.tape import Tape
 
@@ -57,3 +58,33 @@ def without_guards(program: Program, outputs: list[int]) -> Program:
     tape = program._last
     window = (tape._start, tape._end, 0, 0)
     return Program([Tape(tape._graph, window, list(tape._inputs), outputs, tape.kind, False)])
+
+
+def without_calls(program: Program) -> Program:
+    """The program with the operations of those that it calls in place of the calls, as far as these compare nothing."""
+    tape = program._last
+    graph, outputs, inputs = tape._graph, list(tape._outputs), program._input_nodes()
+    rows = [(i, node_row(graph, i)) for i in nodes_behind(graph, outputs, set(inputs))[0]]
+    calls = [i for i, row in rows if row[0].of_programs and row[2][0]._entered(tuple(row[1])) is not None]
+    if not calls or tape._guards != tape._first_guard:
+        return program
+    known: dict[int, Any] = {}
+
+    def values_of(nodes: list[int]) -> list[Any]:
+        left = [k for k in nodes if k >= 0 and k not in known]
+        known.update(zip(left, inline(graph, left, list(known), list(known.values())), strict=True))
+        return [known[k] if k >= 0 else const_value(graph, k) for k in nodes]
+
+    def flat(*values: Any) -> list[Any]:
+        known.update(zip(inputs, values, strict=True))
+        for i in calls:
+            _, operands, (callee,), *_ = node_row(graph, i)
+            entered = callee._entered(tuple(values_of(operands)))
+            inner = None if entered is None else without_calls(entered[0])
+            if inner is None or inner._last._guards:
+                continue
+            found = inline(inner._last._graph, list(inner._last._outputs), inner._input_nodes(), list(entered[1]))
+            known.update(zip(itertools.count(i), found, strict=False))
+        return values_of(outputs)
+
+    return recorded(flat, program.input_types)

@@ -4,6 +4,8 @@ Negations are taken over by what reads them, two operations of which the second 
 instruction, and rows are used again once nobody reads them any more.
 """
 
+from operator import itemgetter
+
 cimport cython
 
 from hoad._core.graph.primitive cimport INFO
@@ -35,7 +37,8 @@ from hoad._core.runtime.row_instruction cimport (
 
 cdef enum:
     COSTLY = 8                  # numbers of arithmetic that take as long as one of another function
-    STORES_TOGETHER = 32        # whose rows wait for each other in cache
+    STORES_TOGETHER = 64        # whose rows wait for each other in cache
+    BESIDE = 8                  # columns on either side that are brought to rows with one
     MOST_REPEATED = 8           # rows that are the same in each block
 
 
@@ -528,7 +531,18 @@ cdef class LoopGenerator:
         load = None if source.kind == IN_VECTOR else load_of(vector, source)
         if load in self.rows.loaded:
             return self.loop.add_place(ROW, self.rows.loaded[load], 0, 1)
-        out = self.loop.add_place(ROW, self.rows.borrow() if load is None else self.rows.hold(load), 0, 1)
+        if load is None:
+            return self.brought(vector, at, self.rows.borrow())
+        first = load[2]
+        for other in self.rows.beside(load) if self.loop.places[at].stride > 1 else [load]:
+            out = self.loop.add_place(self.loop.places[at].space, 0, self.loop.places[at].start + other[2] - first,
+                                      self.loop.places[at].stride) if other != load else at
+            self.brought(vector, out, self.rows.hold(other))
+        return self.loop.add_place(ROW, self.rows.loaded[load], 0, 1)
+
+    cdef int32_t brought(self, VectorOp* vector, int32_t at, int32_t row) except -1:
+        """What lies at a place, in a row."""
+        cdef int32_t out = self.loop.add_place(ROW, row, 0, 1)
         cdef int32_t move = move_of_load(&self.loop.places[at])
         self.add(move, NULL, at, at, out, vector).first = TAKE if move == M_LOAD else NOTHING
         return out
@@ -572,11 +586,18 @@ cdef class RowAllocator:
         self.loaded[load] = row
         return row
 
+    cdef list beside(self, tuple load):
+        """A load, and those to come of columns beside its own, which lie in the same lines of the cache."""
+        cdef list found = [x for x in self.last if x not in self.loaded and abs(x[2] - load[2]) < BESIDE
+                           and (*x[:2], *x[3:]) == (*load[:2], *load[3:])]
+        return sorted(found, key=start_of)
+
     cdef int give_back(self) except -1:
         self.free.extend(self.borrowed)
         self.borrowed.clear()
         for load in [x for x in self.loaded if self.last[x] == self.now]:
             self.free.append(self.loaded.pop(load))
+            del self.last[load]
         return 0
 
 
@@ -619,6 +640,9 @@ cdef tuple load_of(VectorOp* vector, Source* source):
     """What brings a source that does not lie in a row to one: the same for all who read the same numbers."""
     return (source.of, source.kind, source.start, source.stride, <size_t>source.view, vector.low, vector.count,
             vector.reach)
+
+
+cdef object start_of = itemgetter(2)
 
 
 cdef bint repeats(const AccessPattern* view) noexcept:

@@ -33,12 +33,20 @@ from hoad._core.runtime.row_instruction cimport (
 cdef extern from "sums.h":
     double sums_total(const double* x, int64_t n) noexcept nogil
 
+cdef extern from "side_by_side.h":
+    const bint HAS_QUADS
+    void store_rows(double** rows, int32_t n_rows, double* out, int64_t stride, int64_t n) noexcept nogil
+    void load_rows(const double* x, int64_t stride, double** rows, int32_t n_rows, int64_t n) noexcept nogil
+    void stream(const double* src, double* dst, int64_t n) noexcept nogil
+    void finish_streams() noexcept nogil
+
 cdef enum:
     WORTH_A_THREAD = 1 << 19    # numbers to go through: some 50 microseconds, to a thread's ten until it runs
     REACHES_A_PART = 8          # at least, lest what is made twice be much
     LONGEST_GRAIN = 1 << 30
     TILE = 32                   # coordinates that stores write together
-    MOST_SIDE_BY_SIDE = 8       # stores that write neighbours at once
+    MOST_SIDE_BY_SIDE = 64      # stores that write neighbours at once
+    LARGE = 1 << 20             # numbers of a result that is written past the cache, which it would fill
 
 cdef struct Shared:             # a run that threads share
     void* loop
@@ -181,7 +189,7 @@ cdef void run_blocks(FusedLoop loop, Slot* u, double* sums, char* scratch, int64
     cdef int64_t begin = loop.low + first * BLOCK
     cdef int64_t stop = min(loop.low + end * BLOCK, loop.high)
     cdef int64_t start = begin - min((loop.reach + BLOCK - 1) // BLOCK, first) * BLOCK
-    cdef int32_t i, k
+    cdef int32_t i, k, n
     cdef int32_t n_kernels = loop.machine.n_kernels if loop.machine is not None else 0
     cdef MachineKernel* kernel
     while start < stop:
@@ -198,12 +206,17 @@ cdef void run_blocks(FusedLoop loop, Slot* u, double* sums, char* scratch, int64
                 i = kernel.end
                 k += 1
                 continue
-            run_instruction(loop, &loop.code[i], u, rows, sums, start, begin, start, start + BLOCK)
-            i += 1
+            n = side_by_side(loop, i) if loop.code[i].move == M_LOAD else 1
+            if n > 1:
+                load_together(loop, &loop.code[i], n, u, rows, start, begin)
+            else:
+                run_instruction(loop, &loop.code[i], u, rows, sums, start, begin, start, start + BLOCK)
+            i += n
         for i in range(loop.n_remembered if start + BLOCK < stop else 0):
             row = rows + loop.remembered[i] * (MARGIN + BLOCK)
             memcpy(row, row + BLOCK, MARGIN * sizeof(double))
         start += BLOCK
+    finish_streams()
 
 
 cdef void run_kernel(FusedLoop loop, MachineKernel* kernel, Slot* u, double* rows, int64_t start,
@@ -310,15 +323,32 @@ cdef int32_t store_together(FusedLoop loop, int32_t first, Slot* u, double* rows
     return i
 
 
+cdef void load_together(FusedLoop loop, Instruction* code, int32_t n_rows, Slot* u, double* of_block, int64_t start,
+                        int64_t begin) noexcept nogil:
+    """Bring neighbouring columns of an array to rows."""
+    cdef int64_t low = max(max(start, code.low), begin - code.reach)
+    cdef int64_t n = min(start + BLOCK, code.high) - low
+    cdef double* rows[MOST_SIDE_BY_SIDE]
+    cdef int32_t k
+    if n <= 0:
+        return
+    for k in range(n_rows):
+        rows[k] = address(loop, code[k].out, u, of_block, start, low)
+    load_rows(address(loop, code.a, u, of_block, start, low), loop.places[code.a].stride, rows, n_rows, n)
+
+
 cdef int32_t side_by_side(FusedLoop loop, int32_t first) noexcept nogil:
-    """How many stores, from one on, write neighbours at the same coordinates."""
+    """How many loads or stores, from one on, read or write neighbours at the same coordinates."""
     cdef Instruction* code = &loop.code[first]
-    cdef RowPlace* out = &loop.places[code.out]
+    cdef bint loads = code.move == M_LOAD
+    cdef RowPlace* one = &loop.places[code.a if loads else code.out]
     cdef RowPlace* other
     cdef int32_t n = 1
-    while n < MOST_SIDE_BY_SIDE and first + n < loop.n_code and code[n].move == M_STORE:
-        other = &loop.places[code[n].out]
-        if (other.space != out.space or other.start != out.start + n or other.stride != out.stride
+    if one.space == ROW or (loads and one.stride <= 1):
+        return 1
+    while n < MOST_SIDE_BY_SIDE and first + n < loop.n_code and code[n].move == code.move:
+        other = &loop.places[code[n].a if loads else code[n].out]
+        if (other.space != one.space or other.start != one.start + n or other.stride != one.stride
                 or code[n].low != code.low or code[n].high != code.high or code[n].reach != code.reach):
             break
         n += 1
@@ -334,6 +364,7 @@ cdef void store(FusedLoop loop, Instruction* code, int32_t n_rows, Slot* u, doub
     cdef int32_t k
     cdef double* rows[MOST_SIDE_BY_SIDE]
     cdef double numbers[MOST_SIDE_BY_SIDE][TILE]
+    cdef double tile[MOST_SIDE_BY_SIDE * TILE]
     if n <= 0:
         return
     for k in range(n_rows):
@@ -342,23 +373,11 @@ cdef void store(FusedLoop loop, Instruction* code, int32_t n_rows, Slot* u, doub
             load(rows[k], loop.places[code[k].a].stride, numbers[k], n)
             rows[k] = numbers[k]
     cdef double* out = address(loop, code.out, u, of_block, start, first)
-    if n_rows == 8: store_rows(rows, 8, out, stride, n)     # so many that the compiler knows it
-    elif n_rows == 7: store_rows(rows, 7, out, stride, n)
-    elif n_rows == 6: store_rows(rows, 6, out, stride, n)
-    elif n_rows == 5: store_rows(rows, 5, out, stride, n)
-    elif n_rows == 4: store_rows(rows, 4, out, stride, n)
-    elif n_rows == 3: store_rows(rows, 3, out, stride, n)
-    elif n_rows == 2: store_rows(rows, 2, out, stride, n)
-    else: store_rows(rows, 1, out, stride, n)
-
-
-cdef inline void store_rows(double** rows, int32_t n_rows, double* out, int64_t stride, int64_t n) noexcept nogil:
-    cdef int64_t i
-    cdef int32_t k
-    for i in range(n):
-        for k in range(n_rows):
-            out[k] = rows[k][i]
-        out += stride
+    if stride == n_rows and (code.high - code.low) * stride >= LARGE and HAS_QUADS:
+        store_rows(rows, n_rows, tile, stride, n)
+        stream(tile, out, n * stride)
+    else:
+        store_rows(rows, n_rows, out, stride, n)
 
 
 cdef void run_ufunc_loop(FusedLoop loop, Instruction* code, double* a, double* b, double* out,

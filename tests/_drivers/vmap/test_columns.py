@@ -34,7 +34,7 @@ def bits(values: Any) -> np.ndarray:
 
 def check_alike(loop: Loop, *values: Any) -> None:
     """Columns give what lanes give."""
-    columns = in_columns(loop.program, loop.takes, loop.gives, loop.length, list(loop.operands))
+    columns = in_columns(loop._lane, loop.takes, loop.gives, loop.length, list(loop.operands))
     assert columns is not None
     in_lanes = run_lanes(loop._in_lanes(), loop.takes, loop.gives, values, loop.length, 1)
     for threads in (1, 2):
@@ -59,6 +59,8 @@ FUNCTIONS: dict[str, Function] = {
     "array operations": lambda x: -(x * x[::-1] - 1.0) / x,
     "a matrix": lambda x: (x[:, None] * x[1:4]).T * 2.0,
     "put together and taken apart": lambda x: np.concatenate([x[:2] * 3, np.stack([x[4], x[0]]), x])[[0, 3, 8, 8, 2]],
+    "a sum of few": lambda x: np.sum(x) * np.sum(x[:1]) - np.sum(x * x),
+    "a call": lambda x: hoad.checkpoint(price)(x) * x[0],
     "equal numbers": lambda x: (x[0] * x[1] + x[1] * x[0]) * (x[0] * x[1]) - np.stack([x[0] * x[1], x[1]]),
     "signs": lambda x: (-x[0]) * x[1] - (-(x[2] / (-x[3]))) + (-x[4]),
     "a selection": lambda x: np.where(x[0] > 100, np.sin(x[1]), x[2]),
@@ -74,6 +76,22 @@ FUNCTIONS: dict[str, Function] = {
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_columns_have_the_bits_of_lanes(name: str) -> None:
     check_alike(loop_of(FUNCTIONS[name], POINTS[0], takes="x"), POINTS)
+
+
+RADIAL: dict[str, Function] = {
+    "a function with a kink": lambda x: np.sin(np.sqrt(x[0] * x[0] + x[1] * x[1]) * x[2]) + np.tanh(x[3]),
+    "a smooth one": lambda x: (1 + np.linalg.norm(x[:3]) * x[3]) * np.exp(-np.linalg.norm(x[:3]) * x[3]),
+}
+NEAR = RNG.normal(size=(LENGTH, 4))
+NEAR[::3, :2] = 0.0  # where a smooth function of the norm goes by its expansion
+NEAR[::5, :3] = -0.0
+NEAR[1 : len(SPECIAL) + 1, 0] = SPECIAL
+
+
+@pytest.mark.parametrize("name", RADIAL)
+@pytest.mark.parametrize("driver", [hoad.grad, hoad.hessian, lambda f: hoad.jacobian(hoad.hessian(f))])
+def test_functions_of_norms(driver: Function, name: str) -> None:
+    check_alike(loop_of(driver(RADIAL[name]), NEAR[1] + 1.0, takes="x"), NEAR)
 
 
 ONE = "exp expm1 log log1p sin cos tan tanh sinh cosh sqrt arctan arcsin arccos square negative".split()
@@ -127,7 +145,7 @@ def test_what_is_the_same_in_all_lanes() -> None:
 @pytest.mark.parametrize(
     "f",
     [
-        lambda x: np.sum(x),
+        lambda x: np.sum(np.concatenate([x, x])),
         lambda x: np.argmax(x) * x,
         lambda x: x @ x,
         lambda x: np.cbrt(x),
