@@ -9,6 +9,7 @@ bits are those of the lanes, but for functions of arrays that they share.
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,13 +19,14 @@ from hoad._core.graph.inspect import const_value, node_row, operand_avals
 from hoad._core.graph.primitive import STRIDED, UFUNC, Primitive
 from hoad._core.graph.tape import AbstractValue
 from hoad._core.trace.calls import apply_primitive
-from hoad._ops.primitives import ADD, POWER
+from hoad._ops.primitives import ADD, DIVIDE, MULTIPLY, POWER
 from hoad._program.program import Program
 from hoad._transform.programs import nodes_behind, recorded
 
 MOST_NUMBERS = 1024  # of an array in a lane
 MOST_OPERATIONS = 20_000  # on numbers, in a lane
 FEW = 8  # numbers, which NumPy adds up one by one, beginning with
+HUGE = 2.0**1000  # whose reciprocal has all its digits
 START = float(np.sum(np.array([-0.0])))  # whichever zero it is
 
 Ids = np.ndarray[Any, Any]  # which numbers an array in a lane holds, by their place in a list
@@ -109,8 +111,15 @@ class Columns:
         if aval.ndim or not _is_elementary(primitive, aval):
             self._note(i, np.ravel(self._result(row)), aval)
             return
-        at = tuple([self._id(k) for k in operands])
-        self._one[i] = self._number((primitive.op, at), _Operation(primitive, at))
+        self._one[i] = self._applied(primitive, tuple([self._id(k) for k in operands]))
+
+    def _applied(self, primitive: Primitive, operands: tuple[int, ...]) -> int:
+        """The number that an elementary function gives; x / 2ᵏ is x 2⁻ᵏ, to the last bit."""
+        if primitive is DIVIDE:
+            divisor = self.numbers[operands[1]]
+            if isinstance(divisor, float) and abs(math.frexp(divisor)[0]) == 0.5 and 1.0 / HUGE <= abs(divisor) <= HUGE:
+                primitive, operands = MULTIPLY, (operands[0], self._number((1.0 / divisor).hex(), 1.0 / divisor))
+        return self._number((primitive.op, operands), _Operation(primitive, operands))
 
     def _result(self, row: _Row) -> Ids:
         primitive, operands, params, aval = row
@@ -120,7 +129,7 @@ class Columns:
         if _is_elementary(primitive, aval):
             given = np.broadcast_arrays(*[self._ids(k) for k in operands])
             places = zip(*[x.ravel().tolist() for x in given], strict=True)
-            return np.array([self._number((primitive.op, at), _Operation(primitive, at)) for at in places], np.intp)
+            return np.array([self._applied(primitive, at) for at in places], np.intp)
         if name == "item":
             return self._ids(operands[0]).ravel()[params[0] : params[0] + 1]
         if name == "gather" and operands[1] < 0:
@@ -137,7 +146,7 @@ class Columns:
         raise _NoColumnsError
 
     def _plus(self, a: int, b: int) -> int:
-        return self._number((ADD.op, (a, b)), _Operation(ADD, (a, b)))
+        return self._applied(ADD, (a, b))
 
     def _assembled(self, row: _Row) -> Ids:
         """Zeros, in which items are put, and to which slices are added."""

@@ -134,6 +134,12 @@ def test_whole_powers() -> None:
         check_alike(loop_of(lambda x, exponent=exponent: x**exponent, 0.5, takes="x"), values)
 
 
+def test_quotients_by_powers_of_two() -> None:
+    values = np.resize(np.concatenate([SPECIAL, RNG.normal(size=500)]), LENGTH)
+    for divisor in (2.0, -0.5, 2.0**-1000, 2.0**1023, 5e-324, 3.0, 0.0, np.inf):
+        check_alike(loop_of(lambda x, divisor=divisor: x / divisor, 0.5, takes="x"), values)
+
+
 def test_what_is_the_same_in_all_lanes() -> None:
     def f(x: Any, a: Any, b: Any) -> Any:
         return np.sin(a[1] * x[0]) + a[0] / b, np.exp(b) * a
