@@ -156,7 +156,10 @@ FUNCTIONS: list[Call] = [
         D="mean1 std1 mean2 std2",
     ),
     *of(
-        "stats.dunnett", {"sample": X, "control": Y}, call=lambda f, a, b: f(a, control=b).statistic, N="sample control"
+        "stats.dunnett",
+        {"sample": X, "control": Y},
+        call=lambda f, a, b: f(a, control=b).statistic,
+        **{BY_PYTHON: "sample control"},
     ),
     *of("stats.anderson_ksamp", {"samples": X}, call=lambda f, x: f([x, Y]).statistic, N="samples"),
     *of("stats.logrank", {"x": X, "y": Y}, call=lambda f, x, y: f(x, y).statistic, C="x y"),
@@ -243,7 +246,14 @@ FUNCTIONS: list[Call] = [
         tag="logcdf",
         **{BY_PYTHON: "x mean cov"},
     ),
-    *of("stats.multivariate_t", {"x": X2}, call=lambda f, x: f.cdf(x, M2, C2, 4.5), tag="cdf", N="x"),
+    *of(
+        "stats.multivariate_t",
+        {"x": X2, "loc": M2, "shape": C2, "df": 4.5},
+        call=lambda f, x, m, c, d: f.cdf(x, m, 0.5 * (c + c.T), d),
+        tag="cdf",
+        rtol=0.03,  # SciPy draws points for the value
+        **{BY_PYTHON: "x loc shape df"},
+    ),
     *of(
         "stats.multivariate_t",
         {"x": X2, "loc": M2, "shape": C2, "df": 4.5},

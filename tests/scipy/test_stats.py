@@ -391,3 +391,37 @@ def test_boxes_of_normal_variables() -> None:
     apart = hoad.adopt(lambda x: cdf(x, zero, np.diag(scales**2)))
     product = lambda x: np.prod(scipy_special.ndtr(x / scales))  # noqa: E731
     np.testing.assert_allclose(hoad.hessian(apart)(x), hoad.hessian(product)(x), rtol=1e-12)
+
+
+def _below_of_t(p: Any, q: Any, a: Any, b: Any, c: Any, v: Any) -> Any:
+    """∫ of the density of one variable times the distribution of the other, given it, which is a t distribution too."""
+
+    def inside(x: Any) -> Any:
+        z = (q - b / a * x) / mp.sqrt((c - b * b / a) * (v + x * x / a) / (v + 1))
+        k = mp.gamma(v / 2 + 1) / mp.gamma((v + 1) / 2) / mp.sqrt(mp.pi * (v + 1))
+        other = mp.mpf(1) / 2 + z * k * mp.hyp2f1(0.5, v / 2 + 1, 1.5, -z * z / (v + 1))
+        density = mp.gamma((v + 1) / 2) / mp.gamma(v / 2) / mp.sqrt(v * mp.pi * a)
+        return density * (1 + x * x / (a * v)) ** (-(v + 1) / 2) * other
+
+    return mp.quad(inside, [-mp.inf, -10, -2, p])
+
+
+@pytest.mark.skipif(not hasattr(stats._multivariate, "_qmvt"), reason="older releases end in other compiled functions")
+@pytest.mark.parametrize("v", [0.6, 4.5])
+def test_boxes_of_t_variables(v: float) -> None:
+    def below(p: Any, q: Any, a: Any, b: Any, c: Any, v: Any) -> Any:
+        return stats.multivariate_t.cdf(np.array([p, q]), np.zeros(2), np.array([[a, b], [b, c]]), v)
+
+    point = (0.3, -0.2, 2.0, 0.4, 1.5, v)
+    value, slopes = hoad.value_and_grad(hoad.adopt(below), argnums=tuple(range(6)))(*point)
+    with mp.workdps(18):
+        assert value == pytest.approx(float(_below_of_t(*point)), rel=1e-9)
+        for k in (1, 3, 5):
+            beside = [_below_of_t(*point[:k], point[k] + h, *point[k + 1 :]) for h in (1e-5, -1e-5)]
+            assert slopes[k] == pytest.approx(float((beside[0] - beside[1]) / 2e-5), rel=1e-7)
+    assert value == pytest.approx(below(*point), abs=2e-3)  # SciPy's error, for few degrees of freedom
+    # P(all < 0) = 1/4 + asin(r) / 2π, whatever v
+    orthant = hoad.adopt(lambda r: below(0.0, 0.0, 1.0, r, 1.0, v))
+    np.testing.assert_allclose(hoad.derivatives(orthant, 2)(0.6)[1:], [1 / 1.6 / np.pi, 0.6 / 1.024 / np.pi], rtol=1e-9)
+    with pytest.raises(hoad.NoRuleError, match=r"0\.4 degrees of freedom"):
+        hoad.grad(hoad.adopt(below))(*point[:-1], 0.2)
