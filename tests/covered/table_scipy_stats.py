@@ -274,8 +274,7 @@ FUNCTIONS: list[Call] = [
         "stats.invwishart",
         {"x": C2, "scale": C2 + 1, "df": 4.5},
         call=lambda f, x, s, d: f.logpdf(x @ x.T, d, s @ s.T),
-        D="df",
-        N="x scale",
+        D="x scale df",
     ),
     *of(
         "stats.matrix_normal",
