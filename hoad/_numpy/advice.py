@@ -11,6 +11,7 @@ IN_HOAD = tuple(f"scipy.{name}" for name in "integrate interpolate linalg signal
 ROOT = "Let it solve for plain numbers, and hoad.implicit.root differentiate: hoad.implicit.root(residual, solver)(p)"
 ARGMIN = ROOT.replace("implicit.root", "implicit.argmin").replace("(residual", "(cost")
 FLOW = "Use hoad.ode.odeint, of rhs(y, t), or rhs(t, y) with tfirst=True; or hoad.ode.taylor_integrate, of rhs(t, y)"
+FLOW += "; or, adopted, solve_ivp with method='DOP853', or 'BDF' where it is stiff"
 ROOTS = ["newton", "brentq", "brenth", "bisect", "ridder", "toms748", "root_scalar", "root", "fsolve"]
 MINIMA = ["minimize", "minimize_scalar", "fmin", "fmin_bfgs", "fmin_cg", "least_squares", "leastsq", "curve_fit"]
 MINIMA += ["brent", "golden", "fminbound", "bracket", "basinhopping", "shgo", "differential_evolution"]

@@ -19,7 +19,7 @@ if _find_integrator is not None:
             raise refused(
                 str(name),
                 "is compiled code, which",
-                "Use hoad.ode.odeint, of rhs(y, t), or solve_ivp with method='DOP853'.",
+                "Use hoad.ode.odeint, of rhs(y, t), or solve_ivp with method='DOP853', or 'BDF' where it is stiff.",
                 "scipy.integrate",
             )
         return _find_integrator(name)
