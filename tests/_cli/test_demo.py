@@ -36,7 +36,7 @@ def test_version_and_help() -> None:
 
 # `hoad demo` of one set: `test_every_fit` fits all of them.
 ONE_SET = "import sys; from hoad._cli.main import main; from hoad._demo import nist\n"
-ONE_SET += "nist.names = lambda: ['Thurber']; sys.exit(main(['demo']))"
+ONE_SET += "nist.names = lambda: ['Thurber']; sys.exit(main(['demo', *sys.argv[1:]]))"
 
 
 def test_demo(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,6 +48,7 @@ def test_demo(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "demo --all\n" in done.stdout and "Tape 2" in Path("hoad-demo.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_every_fit() -> None:
     done = run("demo", "--all", "--html", "page.html")
     assert done.returncode == 0 and done.stderr == ""
@@ -76,7 +77,10 @@ def test_what_cannot_be_understood(
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes are closed differently there")
 def test_a_reader_that_has_seen_enough() -> None:
     with subprocess.Popen(
-        [sys.executable, "-c", ONE_SET], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", ONE_SET, "--all", "--html", "page.html"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     ) as process:
         assert process.stdout is not None and process.stderr is not None
         process.stdout.close()

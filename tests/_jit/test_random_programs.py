@@ -20,7 +20,7 @@ import pytest
 
 import hoad
 
-SEEDS = range(120)
+SEEDS = [*range(60), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(60, 120))]
 POINTS = (1.5, -0.5, 2.0)
 CHANGES = 4  # of each program, with calls at all points after each
 

@@ -30,7 +30,7 @@ def assert_orders(
         np.testing.assert_allclose(a, b, rtol=0, atol=rtol * max(1.0, abs(b)))
     expected = exact[other]
     for order in range(1, ORDER + 1):
-        for word in words(order) if order < ORDER else ("rfrf",):
+        for word in words(order) if order < ORDER else ("frrr",):
             found = along(f, word, [(1.0,)] * order)(other)
             atol = rtol * max(1.0, abs(expected[order]))
             np.testing.assert_allclose(found, expected[order], rtol=0, atol=atol, err_msg=word)
@@ -61,7 +61,7 @@ def assert_fits(f: Callable[[Any], Any], t: float, other: float, rtol: float = 1
 
     series = hoad.derivatives(total, ORDER)(other)
     for order in range(1, ORDER + 1):
-        for word in words(order) if order < ORDER else ("rfrf",):
+        for word in words(order) if order < ORDER else ("frrr",):
             found = along(total, word, [(1.0,)] * order)(other)
             scale = max(1.0, float(abs(series[order])))
             np.testing.assert_allclose(found, series[order], rtol=0, atol=1e-9 * scale, err_msg=word)

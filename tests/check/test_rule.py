@@ -80,11 +80,13 @@ def test_arrays_parameters_and_several_results(primitive: Any, operands: list[An
 SYMMETRIC = ("cholesky", "cholesky_upper", "eigh", "eigh_of_upper", "eigvalsh", "matrix_exponential")
 
 
+# One in three of SciPy's functions, of which there are many, in each run.
+NIGHTLY = [case.name for case in CASES if case.room == "special"]
+del NIGHTLY[::3]
 # The third derivative of `lstsq` loses digits.
+MARKS = dict.fromkeys(NIGHTLY, pytest.mark.slow) | {"lstsq": pytest.mark.ill_conditioned}
 TABLE = [
-    pytest.param(case, id=case.name, marks=pytest.mark.ill_conditioned if case.name == "lstsq" else ())
-    for case in CASES
-    if case.name != "stop_gradient"
+    pytest.param(case, id=case.name, marks=MARKS.get(case.name, ())) for case in CASES if case.name != "stop_gradient"
 ]
 
 

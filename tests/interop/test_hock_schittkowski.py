@@ -82,7 +82,13 @@ def test_slsqp(p: Problem) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:Singular Jacobian matrix", "ignore:delta_grad == 0.0")
-@each(NOT_BY_TRUST_CONSTR)
+@pytest.mark.parametrize(
+    "p",
+    [
+        pytest.param(p, id=str(p.number), marks=() if k % 3 == 0 else pytest.mark.slow)
+        for k, p in enumerate(p for p in PROBLEMS if p.number not in NOT_BY_TRUST_CONSTR)
+    ],
+)
 def test_trust_constr(p: Problem) -> None:
     """It ends where the slope of the barrier function is `gtol`, which may be with the barrier still high."""
     found = hoad.minimize(

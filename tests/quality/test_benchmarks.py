@@ -129,6 +129,7 @@ def test_side_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
     assert "TimeoutError: hoad takes more than 1 s" in in_benchmarks(code).stderr
 
 
+@pytest.mark.slow
 def test_summary_is_measured_and_drawn(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     target = tmp_path / "figures.json"

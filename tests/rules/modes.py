@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -17,6 +18,12 @@ def words(order: int) -> list[str]:
     """The modes of an order: pure forward, pure reverse, and both ways to alternate."""
     alternating = itertools.islice(itertools.cycle("fr"), order), itertools.islice(itertools.cycle("rf"), order)
     return sorted({"f" * order, "r" * order, *map("".join, alternating)})
+
+
+def some_words(order: int, key: str) -> list[str]:
+    """The modes of an order to 2; above, pure forward and another one, in turn: which, a key tells, as a name."""
+    forward, *others = words(order)
+    return [forward, *others] if order <= 2 else [forward, others[zlib.crc32(key.encode()) % len(others)]]
 
 
 def pointwise(f: Function, word: str, operands: Sequence[int]) -> Function:

@@ -1,7 +1,7 @@
 """Derivatives to 25 digits and more, by differences in mpmath: slow, obvious, and no part of hoad.
 
-A forward difference with steps of 10⁻⁴⁰ errs by 10⁻⁴⁰ of the distance of what is singular, where the function is
-evaluated to enough digits (40 are lost with each order). Steps are in proportion to their coordinate, direction or
+A forward difference with steps of 10⁻³² errs by 10⁻³² of the distance of what is singular, where the function is
+evaluated to enough digits (32 are lost with each order). Steps are in proportion to their coordinate, direction or
 curve, which may have any size. All differences start from one point: higher orders share the values of lower ones.
 """
 
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from mpmath import mp
 
-STEP_DIGITS = 40
+STEP_DIGITS = 32
 STEP_DIGITS_ALONG = 25  # of steps along directions and curves, which are short beside the distance of what is singular
 SPARE_DIGITS = 300
 SPARE_DIGITS_OF_ARRAYS = 100  # whose items are of moderate size

@@ -59,11 +59,11 @@ POINTS = [
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_points_near_and_far(name: str) -> None:
-    for v, x in POINTS[:: 3 if name == "kv" else 1]:  # of which mpmath takes its time
+    for n, (v, x) in enumerate(POINTS[:: 3 if name == "kv" else 1]):  # of which mpmath takes its time
         with mp.workdps(30):
             if not 1e-280 < abs(FUNCTIONS[name][0](v, x)) < 1e280:
                 continue
-        for j, k in ((1, 0), (3, 1)):
+        for j, k in ((1, 0), (3, 1))[: 1 + (n % 3 > 0)]:
             assert error(name, j, k, v, x) <= 1e-14, (name, j, k, v, x)
 
 

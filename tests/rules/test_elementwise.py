@@ -110,11 +110,11 @@ def test_derivative_of_any_order(case: Elementwise) -> None:
 
 @each_case
 def test_scalars(case: Elementwise) -> None:
-    """On Python floats other kernels run than on arrays, and nodes are of another kind."""
+    """On Python floats other kernels run than on arrays, and nodes are of another kind; so they do in derivatives."""
     columns = [x[:FLOATS].tolist() for x in points(case)]
     for order in (1, 2, 3):
         for operands in partials(case, order):
-            for word in words(order):
+            for word in words(order) if order < 3 else ("frf",):
                 df = pointwise(case.f, word, operands)
                 got = [df(*point) for point in zip(*columns, strict=True)]
                 assert all(isinstance(value, float) for value in got)

@@ -49,11 +49,6 @@ def all_examples() -> list[Any]:
     return made
 
 
-EXAMPLES = all_examples()
-each_example = pytest.mark.parametrize("example", EXAMPLES)
-twice_differentiable = [e for e in EXAMPLES if getattr(e.values[0].case, "orders", 2) >= 2]
-
-
 def close(example: Example, got: Any, want: Any) -> None:
     """Equal but for the order of operations."""
     want = np.asarray(want)
@@ -66,12 +61,15 @@ def or_zeros(values: list[Any], like: Any) -> list[Any]:
     return [np.zeros_like(x) if value is None else value for value, x in zip(values, like, strict=True)]
 
 
-@each_example
-def test_first_order(example: Example) -> None:
-    """The interpreter, the reverse sweep and the forward sweep."""
+@pytest.mark.parametrize("example", all_examples())
+def test_sweeps(example: Example) -> None:
     check_interpreter(example)
     check_adjoint(example)
     check_tangent(example)
+    if getattr(example.case, "orders", 2) >= 2:
+        check_second_order(example)
+    check_lanes(example)
+    check_template_and_its_transpose(example)
 
 
 def check_interpreter(example: Example) -> None:
@@ -97,8 +95,7 @@ def check_tangent(example: Example) -> None:
     close(example, hoad.jvp(example.f, example.xs, example.directions[0])[1], want)
 
 
-@pytest.mark.parametrize("example", twice_differentiable)
-def test_second_order(example: Example) -> None:
+def check_second_order(example: Example) -> None:
     """Sweeps over what sweeps emitted: forward and reverse over reverse, reverse over forward."""
     seeds = [Constant(v) for v in example.directions[0]]
     found = []
@@ -125,12 +122,6 @@ def test_second_order(example: Example) -> None:
                     example.xs, example.directions[0])[1]  # fmt: skip
     for way in found:
         close(example, np.concatenate([np.ravel(x) for x in way]), want)
-
-
-@each_example
-def test_lanes_and_templates(example: Example) -> None:
-    check_lanes(example)
-    check_template_and_its_transpose(example)
 
 
 def check_lanes(example: Example) -> None:

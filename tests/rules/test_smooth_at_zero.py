@@ -164,7 +164,11 @@ def check(row: Row, got: Any, order: int, how: str) -> None:
 
 @pytest.mark.parametrize("row", ROWS + SWEPT, ids=lambda row: row.name)
 def test_by_sweeps(row: Row) -> None:
-    """At 0 and at −0, by the same function; recordings for replays are made at 0 and at −0 in turn."""
+    """At 0 and at −0, by the same function; recordings for replays are made at 0 and at −0 in turn.
+
+    The modes of a row are mapped and compiled in turn; the other half is in other rows.
+    """
+    ways = itertools.cycle(("vmap", "jit") if len(row.name) % 3 else ("jit", "vmap"))
     firsts = itertools.cycle((0.0, -0.0) if len(row.name) % 2 else (-0.0, 0.0))
     for order in range(1, len(row.derivatives) + 1):
         for word in words(order):
@@ -173,7 +177,9 @@ def test_by_sweeps(row: Row) -> None:
                 check(row, f(x), order, f"{word} at {x}")
             both = np.array([[first], [-first]])
             check(row, f(both), order, f"{word} at {both}")
-            check(row, hoad.vmap(f)(both.ravel()), order, f"vmap of {word}")
+            if next(ways) == "vmap":
+                check(row, hoad.vmap(f)(both.ravel()), order, f"vmap of {word}")
+                continue
             jitted = hoad.jit(f)
             for x in (first, -first):
                 check(row, jitted(x), order, f"jit of {word} at {x}, first at {first}")

@@ -293,24 +293,30 @@ print(threads.started())
     assert printed(code) == ["0", "2"]
 
 
-@pytest.mark.parametrize(
-    ("variables", "wanted"),
-    [
-        ({}, 6),
+def test_the_environment_sets_a_limit() -> None:
+    """In one process, the fewest first: threads that have been started stay."""
+    limits: list[tuple[dict[str, str], int]] = [
         ({"HOAD_THREADS": "2"}, 2),
+        ({"OMP_NUM_THREADS": "4", "MKL_NUM_THREADS": "3", "OPENBLAS_NUM_THREADS": "5"}, 3),
+        ({"OMP_NUM_THREADS": "4,2"}, 4),
+        ({"HOAD_THREADS": "5", "OMP_NUM_THREADS": "1"}, 5),
+        ({}, 6),
         ({"HOAD_THREADS": "1000000"}, 6),
         ({"HOAD_THREADS": "no number"}, 6),
         ({"HOAD_THREADS": "-3"}, 6),
-        ({"OMP_NUM_THREADS": "4,2"}, 4),
-        ({"OMP_NUM_THREADS": "4", "MKL_NUM_THREADS": "3", "OPENBLAS_NUM_THREADS": "5"}, 3),
-        ({"HOAD_THREADS": "5", "OMP_NUM_THREADS": "1"}, 5),
-    ],
-)
-def test_the_environment_sets_a_limit(variables: dict[str, str], wanted: int) -> None:
-    code = "threads.assume_cores(6); f(x), f(x); print(threads.most_threads(), threads.started() + 1)"
-    most, started = printed(code, **variables)
-    assert int(most) == wanted
-    assert int(started) <= wanted
+    ]
+    code = f"""
+threads.assume_cores(6)
+own = dict(os.environ)
+for variables in {[variables for variables, _ in limits]}:
+    os.environ.clear(), os.environ.update({{**own, **variables}})
+    f(x), f(x)
+    print(threads.most_threads(), threads.started() + 1)
+"""
+    found = list(map(int, printed(code)))
+    for (variables, wanted), most, started in zip(limits, found[::2], found[1::2], strict=True):
+        assert most == wanted, variables
+        assert started <= wanted, variables
 
 
 def test_the_environment_is_asked_at_each_call() -> None:

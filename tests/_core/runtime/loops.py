@@ -59,7 +59,7 @@ def scattered(program: list[Step], x: Any) -> Any:
     """Operations on numbers from anywhere: nothing follows anything in memory."""
     random = np.random.default_rng(len(program))
     known = [x[i] for i in range(len(x))]
-    for k in random.integers(0, len(program), 12 * len(x)):
+    for k in random.integers(0, len(program), 4 * len(x)):
         i, j = random.integers(0, len(known), 2)
         known.append(np.tanh(OPERATIONS[program[k][0]](known[i], known[j])))
     return sum(known[-len(x) :], 0.0) / len(x)
