@@ -7,4 +7,5 @@ cdef class NativeCall:
     cdef int depth                  # of native runs within it, itself one of them
     cdef int32_t worth              # how many threads a call is worth
 
+    cdef bint call_lanes(self, char** at, const int64_t* moves, int32_t lanes) noexcept nogil
     cdef int call(self, char** operands, char** results, int32_t threads) noexcept nogil

@@ -14,6 +14,13 @@ cdef class NativeCall:
     do all of it instead. Results do not depend on the number of threads that it may use.
     """
 
+    cdef bint call_lanes(self, char** at, const int64_t* moves, int32_t lanes) noexcept nogil:
+        """A call for each of so many lanes, whose operands and results lie some bytes further; False to do them singly.
+
+        It never fails.
+        """
+        return False
+
     cdef int call(self, char** operands, char** results, int32_t threads) noexcept nogil:
         return 0
 

@@ -6,6 +6,7 @@ they give the same bits, as long as it does not fuse on its own (-ffp-contract=o
 #ifndef HOAD_VECTOR_H
 #define HOAD_VECTOR_H
 
+#include <fenv.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,7 +31,8 @@ they give the same bits, as long as it does not fuse on its own (-ffp-contract=o
 #define NOCLONE
 #endif
 
-enum { LANES = 8, BLOCK = 256, MOST_TARGETS = 3 };
+#define LANES 8
+enum { BLOCK = 256, MOST_TARGETS = 3 };
 
 #define SIGN ((uint64_t)1 << 63)
 #define FRACTION (((uint64_t)1 << 52) - 1)
@@ -51,6 +53,13 @@ typedef void (*Gathered2)(const double*, const int32_t*, const double*, const in
 typedef void (*Kernel3)(const double*, const double*, const double*, double*, int64_t);
 typedef struct { Kernel2 rows, right, left; Gathered2 gathered; } Forms2;
 typedef struct { const char* name; Forms2 forms; } Arithmetic2;
+
+/* A loop over a stack of matrices as NumPy's generalized ufuncs have it, and the data of ours: what is computed, and the
+   loop to ask where a matrix is rare. */
+enum { SMALL_ROWS = 16, SMALL_DET = 0, SMALL_SLOGDET, SMALL_SOLVE, SMALL_INV, SMALL_COFACTORS };
+typedef void (*Loop)(char**, const intptr_t*, const intptr_t*, void*);
+typedef struct { Loop loop; void* data; int what; } MatrixLoop;
+#define MATRIX_OPERANDS(what) (what == SMALL_SOLVE || what == SMALL_SLOGDET ? 3 : 2) /* with results */
 
 /* The functions, and what is asked where a formula does not reach. */
 #define FUNCTIONS1(DO)                                                                            \
@@ -109,6 +118,7 @@ TARGET("avx2,fma")
 #define WIDTH 4
 #include "vector_arithmetic.h"
 #include "vector_formulas.h"
+#include "vector_matrices.h"
 #include "vector_series.h"
 #include "vector_series_groups.h"
 #include "vector_series_blocks.h"
@@ -120,6 +130,7 @@ TARGET("avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl" WIDE)
 #define WIDTH 8
 #include "vector_arithmetic.h"
 #include "vector_formulas.h"
+#include "vector_matrices.h"
 #include "vector_series.h"
 #include "vector_series_groups.h"
 #include "vector_series_blocks.h"
@@ -135,6 +146,7 @@ END_TARGET
 #define WIDTH 2
 #include "vector_arithmetic.h"
 #include "vector_formulas.h"
+#include "vector_matrices.h"
 #include "vector_series.h"
 #include "vector_series_groups.h"
 #include "vector_series_blocks.h"
@@ -149,6 +161,7 @@ typedef struct {
     const Kernel3 (*pairs)[3][2];
     const Kernel3 (*selections)[2];
     const SeriesKernels* series;
+    Loop matrices;
     bool usable;
 } Target;
 
@@ -157,15 +170,15 @@ static int find_targets(Target found[MOST_TARGETS])
 {
     int n = 0;
     found[n++] = (Target){"portable", rows1_portable, rows2_portable, rows_both_portable, arithmetic1_portable, arithmetic2_portable, pairs_portable,
-                          selections_portable, &series_portable, true};
+                          selections_portable, &series_portable, matrices_portable, true};
 #if HAS_TARGETS
     __builtin_cpu_init();
     bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
               __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
               __builtin_cpu_supports("avx512vl");
-    found[n++] = (Target){"v3", rows1_v3, rows2_v3, rows_both_v3, arithmetic1_v3, arithmetic2_v3, pairs_v3, selections_v3, &series_v3, v3};
-    found[n++] = (Target){"v4", rows1_v4, rows2_v4, rows_both_v4, arithmetic1_v4, arithmetic2_v4, pairs_v4, selections_v4, &series_v4, v4};
+    found[n++] = (Target){"v3", rows1_v3, rows2_v3, rows_both_v3, arithmetic1_v3, arithmetic2_v3, pairs_v3, selections_v3, &series_v3, matrices_v3, v3};
+    found[n++] = (Target){"v4", rows1_v4, rows2_v4, rows_both_v4, arithmetic1_v4, arithmetic2_v4, pairs_v4, selections_v4, &series_v4, matrices_v4, v4};
 #endif
     return n;
 }

@@ -2,6 +2,8 @@
 
 from libc.stdint cimport int32_t, int64_t
 
+cimport numpy as cnp
+
 cdef extern from "series.h" nogil:
     enum:
         SERIES_NONE, SERIES_COPY, SERIES_ADD, SERIES_SUBTRACT, SERIES_NEGATE, SERIES_SCALE, SERIES_SHRINK
@@ -74,6 +76,12 @@ cdef extern from "series.h" nogil:
         void (*groups)(const SeriesCode* code, double* rows, SeriesPlace* places, double* kept) noexcept nogil
         void (*blocks)(const SeriesCode* code, int32_t step, int32_t end, int32_t order, int32_t last) noexcept nogil
 
+ctypedef void (*Loop)(char**, const cnp.npy_intp*, const cnp.npy_intp*, void*) noexcept nogil
+cdef struct MatrixLoop:         # as in vector.h
+    Loop loop
+    void* data
+    int what
+
 # p may be an operand. A result depends on its element alone: not on n, nor on the element's place.
 ctypedef void (*Kernel1)(const double* x, double* p, int64_t n) noexcept nogil
 ctypedef void (*Kernel2)(const double* x, const double* y, double* p, int64_t n) noexcept nogil
@@ -102,4 +110,5 @@ cdef KernelBoth kernel_of_both(void* first, void* second) noexcept nogil
 cdef Kernel3 pair_kernel(int first, int second, bint a_is_row, bint b_is_row, bint c_is_row) noexcept
 cdef Kernel3 selection_kernel(bint a_is_row, bint c_is_row) noexcept nogil
 cdef const SeriesKernels* series_kernels() noexcept nogil
+cdef Loop matrix_loop(str name, int64_t rows, MatrixLoop* data)
 cdef bint is_faster(str name)

@@ -43,9 +43,10 @@ cdef extern from "vector.h" nogil:
         Pair* pairs
         Selection* selections
         const SeriesKernels* series
+        Loop matrices
         bint usable
     enum:
-        MOST_TARGETS
+        MOST_TARGETS, SMALL_ROWS
     int find_targets(Target* found)
 
 # Where NumPy's own loops take longer (SciPy's for erf and erfc; ours of single numbers for the three of ours).
@@ -57,6 +58,8 @@ FASTER = {
     ),
     "v4": ("sin", "cos", "sqrt", "sech_squared", "logistic", "sqrt_one_minus_square", "erf", "erfc"),
 }
+
+cdef tuple OF_MATRICES = ("det", "slogdet", "solve", "inv", "cofactors")    # as in vector.h
 
 cdef Target TARGETS[MOST_TARGETS]
 cdef int N_TARGETS = find_targets(TARGETS)
@@ -140,6 +143,17 @@ cdef Kernel3 selection_kernel(bint a_is_row, bint c_is_row) noexcept nogil:
 cdef const SeriesKernels* series_kernels() noexcept nogil:
     """Taylor arithmetic for this processor."""
     return CHOSEN.series
+
+
+cdef Loop matrix_loop(str name, int64_t rows, MatrixLoop* data):
+    """The loop over stacks of matrices of up to so many rows and columns, by vector_matrices.h, or NULL.
+
+    Its data is to hold the loop that is asked where a matrix is rare.
+    """
+    if name not in OF_MATRICES or not 0 < rows <= SMALL_ROWS:
+        return NULL
+    data.what = OF_MATRICES.index(name)
+    return CHOSEN.matrices
 
 
 cdef KernelBoth kernel_of_both(void* first, void* second) noexcept nogil:

@@ -7,9 +7,7 @@ cimport numpy as cnp
 from hoad._core.kernels.native_call cimport NativeCall
 from hoad._core.graph.primitive cimport Primitive, Signature
 from hoad._core.graph.tape cimport AbstractValue
-from hoad._core.kernels.vector cimport Forms2, Kernel2
-
-ctypedef void (*Loop)(char**, const cnp.npy_intp*, const cnp.npy_intp*, void*) noexcept nogil
+from hoad._core.kernels.vector cimport Forms2, Kernel2, Loop, MatrixLoop
 
 cdef double SUM_OF_NEGATIVE_ZERO
 
@@ -38,6 +36,7 @@ cdef class Plan:
     cdef int nin, nout, nop                 # nop: operands that the loop strides over
     cdef Loop loop
     cdef void* data
+    cdef MatrixLoop lapack                  # of a loop of ours over small matrices: what it asks where one is rare
     cdef const Forms2* forms                # of arithmetic on float64, for lanes
     cdef int ndim                           # outer loops
     cdef cnp.npy_intp* dims                 # [ndim]
@@ -79,6 +78,7 @@ cdef class Plan:
     cdef int find_loop(self, object function, list kinds) except -1
     cdef Kernel2 form_for(self, const cnp.npy_intp* steps) noexcept nogil
     cdef int take_kernel(self, Primitive primitive, list kinds) except -1
+    cdef bint take_matrices(self, Signature sig, int64_t rows) except -1
     cdef int set_loops(self, object dims, list strides) except -1
     cdef int set_elementwise(self, Signature sig) except -1
     cdef int set_gufunc(self, Signature sig, list seen) except -1

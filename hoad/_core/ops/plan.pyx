@@ -23,7 +23,7 @@ from hoad._core.graph.primitive cimport (
 )
 from hoad._core.graph.tape cimport AVAL_BOOL, OP_INV, OP_MATMUL, OP_SOLVE
 from hoad._core.base.threads cimport share
-from hoad._core.kernels.vector cimport Kernel1, is_faster
+from hoad._core.kernels.vector cimport Kernel1, is_faster, matrix_loop
 
 from hoad.errors import RuleError, count as counted
 
@@ -60,8 +60,8 @@ cdef enum:
     FEW_ROWS = 16               # rows of a product: fewer are slow, for the matrix is read once for all
 
 
-# What threads share of LAPACK: OpenBLAS takes a lock in each call, for which threads wait where matrices are small, and
-# of factors by Cholesky where they are large, too.
+# What threads share of LAPACK: OpenBLAS takes a lock in each call, for which threads wait where matrices are small (if
+# of doubles, they are not LAPACK's), and of factors by Cholesky where they are large, too.
 cdef frozenset SHARED_OF_LAPACK = frozenset(["det", "inv", "solve"])
 
 
@@ -205,6 +205,15 @@ cdef class Plan:
             self.data = <void*>INFO[primitive.op].v2
         return 1
 
+    cdef bint take_matrices(self, Signature sig, int64_t rows) except -1:
+        """Put a loop of ours in place of LAPACK's, for small matrices of float64; whether there is one."""
+        cdef Loop ours = matrix_loop(sig.primitive.name, rows, &self.lapack)
+        if ours == NULL or any([not (<AbstractValue>x).is_float64 for x in sig.avals]):
+            return False
+        self.lapack.loop, self.lapack.data = self.loop, self.data
+        self.loop, self.data = ours, &self.lapack
+        return True
+
     cdef int set_loops(self, object dims, list strides) except -1:
         """Outer loops over `dims`, for operands with these strides."""
         cdef int d, k
@@ -262,7 +271,8 @@ cdef class Plan:
         self.core_dims = integers((dims[-1:] or [1]) + core + [0] * (3 - len(core)))
         self.core_steps = integers([s[-1] if s else 0 for s in strides] + inner + [0] * (9 - len(strides) - len(inner)))
         each = math.prod(core) if primitive.op == OP_MATMUL else max(core, default=0) ** 3
-        is_shared = primitive.op == OP_MATMUL or primitive.name in SHARED_OF_LAPACK and each >= WORTH_A_LOCK
+        is_shared = (primitive.op == OP_MATMUL or self.take_matrices(sig, max(core, default=0))
+                     or primitive.name in SHARED_OF_LAPACK and each >= WORTH_A_LOCK)
         if len(dims) == 1 and is_shared and each < ONE_THREAD:
             self.stack_part = ONE_THREAD // (OF_A_CALL + each)
         return self.set_loops(dims[:-1], [s[:-1] for s in strides])
@@ -416,6 +426,8 @@ cdef class Plan:
         if self.kind == K_GUFUNC and self.run_stack(at, moves, lanes):
             return 0
         if run_across(self, at, moves, lanes):
+            return 0
+        if self.kind == K_NATIVE and self.native.call_lanes(at, moves, lanes):
             return 0
         for lane[0] in range(lanes):
             code = self.run(at, at + self.nin, 1)

@@ -17,9 +17,11 @@ from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy, memset
 
 cimport cython
+cimport numpy as cnp
 
 from hoad._core.base.threads cimport share
 from hoad._core.kernels.native_call cimport NativeCall
+from hoad._core.kernels.vector cimport Loop, MatrixLoop, matrix_loop
 from hoad._core.graph.tape cimport AbstractValue
 
 cdef enum:
@@ -179,6 +181,13 @@ cdef void cofactors(number* a, number* found, int n, number* p) noexcept nogil:
             p[j * n + places[i]] = raised(found[i * n + j] * product, exponent)
 
 
+cdef void cofactors_loop(char** args, const cnp.npy_intp* dims, const cnp.npy_intp* steps, void* data) noexcept nogil:
+    """The cofactors of one contiguous matrix, as a loop has it."""
+    cdef double[MOST * MOST] a, found
+    memcpy(a, args[0], dims[1] * dims[1] * sizeof(double))
+    cofactors(a, found, <int>dims[1], <double*>args[1])
+
+
 cdef inline number raised(number x, int powers) noexcept nogil:
     """x · 2^powers."""
     if number is double:
@@ -206,6 +215,8 @@ cdef class DetGradient(NativeCall):
     cdef int n
     cdef int64_t stack, stack_part
     cdef bint is_complex, is_single
+    cdef Loop small                 # of matrices side by side, or NULL
+    cdef MatrixLoop rare
 
     cdef int call(self, char** operands, char** results, int32_t threads) noexcept nogil:
         cdef StackOfCofactors shared
@@ -218,9 +229,29 @@ cdef class DetGradient(NativeCall):
             run_part(&shared, part, NULL)
         return 0
 
+    cdef bint call_lanes(self, char** at, const int64_t* moves, int32_t lanes) noexcept nogil:
+        if self.small == NULL or self.stack != 1:
+            return False
+        self.run_small(at, moves, lanes)
+        return True
+
+    cdef void run_small(self, char** at, const int64_t* moves, int64_t count) noexcept nogil:
+        """So many contiguous matrices, `moves` bytes from each other."""
+        cdef cnp.npy_intp row = self.n * sizeof(double)
+        cdef cnp.npy_intp[2] dims = [count, self.n]
+        cdef cnp.npy_intp[6] steps = [moves[0], moves[1], row, sizeof(double), row, sizeof(double)]
+        self.small(at, dims, steps, &self.rare)
+
     cdef void run_part(self, char** operands, char** results, int64_t part) noexcept nogil:
         cdef double[2 * MOST * MOST] a, found, given
         cdef int64_t b, i, count = self.n * self.n * (2 if self.is_complex else 1)
+        cdef int64_t each = self.n * self.n * sizeof(double)
+        cdef int64_t[2] moves = [each, each]
+        cdef char* at[2]
+        if self.small != NULL:
+            at[0], at[1] = operands[0] + part * self.stack_part * each, results[0] + part * self.stack_part * each
+            self.run_small(at, moves, min(self.stack_part, self.stack - part * self.stack_part))
+            return
         for b in range(part * self.stack_part, min((part + 1) * self.stack_part, self.stack)):
             for i in range(count):
                 a[i] = (<float*>operands[0])[b * count + i] if self.is_single else (
@@ -255,6 +286,8 @@ def det_gradient(AbstractValue x):
         raise ValueError(f"cofactors of {made.n} rows are not found by elimination")
     made.stack = math.prod(x.shape[:x.ndim - 2])
     made.is_complex, made.is_single = x.is_complex, x.dtype.char in "fF"
+    made.small = matrix_loop("cofactors", made.n, &made.rare) if x.is_float64 else NULL
+    made.rare.loop = cofactors_loop
     made.numbers = x.size * made.n
     made.stack_part = max(A_PART // (made.n ** 3 + OF_A_MATRIX), 1)
     made.worth = <int32_t>min(made.stack // made.stack_part, 1 << 16)
