@@ -226,6 +226,10 @@ class BuildInParallel(build_ext):
             compiler_directives=DIRECTIVES,
             shared_utility_qualified_name=SHARED,
         )
+        for header in KERNELS.glob("*.h"):  # Cython copies those that it meets, and looks at them no more
+            copied = TRANSLATED / header
+            if copied.exists() and copied.stat().st_mtime < header.stat().st_mtime:
+                copied.write_bytes(header.read_bytes())
         for extension in self.extensions:
             extension.sources = [str(translated(extension))]
             extension.extra_compile_args = COMPILE_MSVC if msvc else compile_options(extension.name)
