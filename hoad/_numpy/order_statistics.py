@@ -11,6 +11,7 @@ import numpy as np
 from hoad._core.base.where import here
 from hoad._core.trace.traced import is_traced
 from hoad._numpy.complex import refuse_complex
+from hoad._numpy.indexing import getitem
 from hoad._numpy.indexing import where as choose_where
 from hoad._numpy.products import inexact
 from hoad._numpy.rearranging import argsort, sort, take_along_axis
@@ -90,6 +91,8 @@ def _taken(lines: Any, places: Any) -> Any:
     """Items of each line, at the same places or at its own."""
     last = lines.shape[-1] - 1
     places = np.minimum(np.maximum(places, 0), last).astype(np.intp)
+    if type(places) is np.ndarray and places.ndim == 1:
+        return getitem(lines, (..., places))
     return take_along_axis(lines, broadcast_to(as_traced(places), (*lines.shape[:-1], np.shape(places)[-1])), -1)
 
 

@@ -51,7 +51,7 @@ def without_sparse(name: str, advice: str = TO_DENSE) -> Callable[[Function], Fu
 def refuse_sparse(name: str, operands: Iterable[Any], advice: str = "A @ x") -> None:
     """Raise if one of these is a sparse matrix, or the object that NumPy makes of one."""
     for x in operands:
-        if type(x) is Array or (type(x) is np.ndarray and x.dtype is FLOAT64):
+        if type(x) is Array or type(x) is str or (type(x) is np.ndarray and x.dtype is FLOAT64):
             continue
         is_object = isinstance(x, np.ndarray) and x.dtype == object and not x.ndim
         found = x.item() if is_object else x

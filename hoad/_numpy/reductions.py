@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hoad._core.graph.primitive import Primitive
-from hoad._core.trace.calls import apply_primitive, summed
+from hoad._core.trace.calls import apply_primitive, reduced
 from hoad._core.trace.traced import METHODS, REDUCTIONS, Scalar
 from hoad._numpy.creation import concatenate
 from hoad._numpy.indexing import where as choose_where
@@ -74,7 +74,7 @@ def sum(
     where: Any = None,
 ) -> Any:
     is_plain = dtype is None and out is None and initial is None and where is None and not factored
-    if is_plain and (found := summed(x, axis, keepdims)) is not None:
+    if is_plain and (found := reduced(prim.SUM, x, axis, keepdims)) is not None:
         return found
     x = as_traced(x)
     if dtype is not None:
@@ -98,8 +98,10 @@ def mean(
     if out is not None:
         only_defaults("mean", out=out)
     is_plain = dtype is None and (where is None or where is np._NoValue) and not factored
-    if is_plain and (found := summed(x, axis, keepdims)) is not None:
-        return found / (x.size if axis is None else x.shape[axis])
+    if is_plain and (found := reduced(prim.SUM, x, axis, keepdims)) is not None:
+        return found / (
+            x.size if axis is None else x.shape[axis] if type(axis) is int else math.prod([x.shape[d] for d in axis])
+        )
     x = as_traced(x)
     if dtype is not None or x.dtype.kind in "biu":
         x = astype(x, dtype or np.float64)
@@ -125,9 +127,10 @@ def _extremum(name: str, primitive: Primitive, combine: np.ufunc, sign: int) -> 
     ) -> Any:
         if out is not None:
             only_defaults(name, out=out)
-        x = as_traced(x)
         if not is_given(where) and not is_given(initial):
-            return _reduce(primitive, x, axis, keepdims)
+            found = reduced(primitive, x, axis, keepdims)
+            return _reduce(primitive, as_traced(x), axis, keepdims) if found is None else found
+        x = as_traced(x)
         if is_given(where):
             if not is_given(initial):
                 raise ValueError(

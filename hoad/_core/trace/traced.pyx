@@ -16,6 +16,7 @@ import opcode
 
 import numpy as np
 
+from cpython.object cimport PyObject
 from libc.math cimport NAN
 
 cimport cython
@@ -61,9 +62,14 @@ cdef extern from "Python.h":
     ctypedef struct PySequenceMethods:
         void* sq_item
 
+    ctypedef PyObject* (*getattrofunc)(PyObject*, PyObject*) except NULL
+
     ctypedef struct PyTypeObject:
         PySequenceMethods* tp_as_sequence
+        getattrofunc tp_getattro
         unsigned long tp_flags
+
+    void PyErr_SetObject(object, object)
 
     unsigned long Py_TPFLAGS_SEQUENCE
     void PyType_Modified(PyTypeObject*)
@@ -84,6 +90,8 @@ KEEPING_ORDER = set()   # implementations that say in which order in memory thei
 ANSWERING = set()   # NumPy functions that give booleans of Python
 
 cdef tuple IN_MEMORY = ("base", "flags", "strides")
+cdef str ARRAY = sys.intern("__array__")
+cdef str ARRAY_INTERFACE = sys.intern("__array_interface__"), ARRAY_STRUCT = sys.intern("__array_struct__")
 # What NumPy looks for in every object, and does without.
 cdef tuple LOOKED_FOR = ("__array_finalize__", "__array_interface__", "__array_struct__", "__array_wrap__")
 
@@ -100,6 +108,7 @@ cdef ReadItem read_item = NULL
 cdef Overwrite overwrite = NULL
 
 cdef type ndarray = np.ndarray
+cdef type float64 = np.float64
 cdef object FLOAT64 = np.dtype(np.float64)
 cdef object BOOL = np.dtype(np.bool_)
 
@@ -233,8 +242,8 @@ cdef object binary(int op, object x, object y):
     cdef object other = y if is_traced(x) else x
     if of_python(x) and of_python(y):
         return representing(record_call(primitive_of(op), None, (x, y)), OF_PYTHON)
-    if is_traced(other) or type(other) is float or type(other) is int or type(other) is ndarray and (
-            cnp.PyArray_TYPE(<cnp.ndarray>other) == cnp.NPY_DOUBLE):
+    if is_traced(other) or type(other) is float or type(other) is int or type(other) is float64 or (
+            type(other) is ndarray and cnp.PyArray_TYPE(<cnp.ndarray>other) == cnp.NPY_DOUBLE):
         return record_call(primitive_of(op), None, (x, y))
     if not isinstance(other, OPERANDS):
         if not is_labelled(other):
@@ -584,6 +593,23 @@ cdef class Scalar(Traced):
 
 # A class with __getitem__ is given a sequence slot too, and NumPy would take a traced scalar for a sequence.
 (<PyTypeObject*>Scalar).tp_as_sequence.sq_item = NULL
+
+# NumPy looks for an array in every item of a list. Not to find one takes an exception each, which Cython would note the
+# lines of, so that ``np.array([x, y, z])`` took ten times as long.
+cdef getattrofunc found_attribute = (<PyTypeObject*>Scalar).tp_getattro
+
+
+cdef PyObject* no_array(PyObject* owner, PyObject* name) except NULL:
+    """An attribute of a traced number, which gives no array of itself unless it is a boolean, or code asks by name."""
+    if (name == <PyObject*>ARRAY and not (<Scalar>owner).truth
+            or (name == <PyObject*>ARRAY_INTERFACE or name == <PyObject*>ARRAY_STRUCT)
+            and <object>name not in sys._getframe().f_code.co_names):
+        PyErr_SetObject(AttributeError, "a traced number is not an array")
+        return NULL
+    return found_attribute(owner, name)
+
+
+(<PyTypeObject*>Scalar).tp_getattro = no_array
 
 
 cdef object no_modulo(object modulo):
