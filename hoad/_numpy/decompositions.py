@@ -18,7 +18,6 @@ from hoad._numpy.rearranging import argsort, flip, take_along_axis
 from hoad._numpy.reductions import max, sum
 from hoad._numpy.registry import as_traced, implements
 from hoad._numpy.shape import reshape, swapaxes
-from hoad._numpy.spectra import decomposed
 from hoad._numpy.triangles import mirrored
 from hoad._ops import primitives as prim
 from hoad.errors import NoRuleError, ShapeError
@@ -54,7 +53,7 @@ def _eigh(a: Any, uplo: str) -> tuple[Any, Any]:
     uplo = uplo.upper()
     if uplo not in ("L", "U"):
         raise ValueError("UPLO argument must be 'L' or 'U'")
-    w, v = decomposed(prim.EIGH, (uplo,), mirrored(a, lower=uplo == "L"))
+    w, v = apply_primitive(prim.EIGH, (uplo,), mirrored(a, lower=uplo == "L"))
     return w, v
 
 
@@ -102,13 +101,13 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: 
         return _hermitian_svd(a, compute_uv)
     m, n = a.shape[-2:]
     if compute_uv and full_matrices and m != n:
-        u, s, vh, further = decomposed(prim.FULL_SVD, None, a)
+        u, s, vh, further = apply_primitive(prim.FULL_SVD, None, a)
         if m > n:
             u = concatenate([u, further], axis=-1)
         else:
             vh = concatenate([vh, further], axis=-2)
     else:
-        u, s, vh = decomposed(prim.SVD, None, a)
+        u, s, vh = apply_primitive(prim.SVD, None, a)
     return _result(np.linalg.svd, u, s, vh) if compute_uv else s
 
 

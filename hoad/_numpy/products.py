@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from hoad._core.base.where import here
-from hoad._core.trace.calls import apply_primitive, are_matrices, product_of_floats
+from hoad._core.trace.calls import apply_primitive, are_matrices, has_factors, product_of_floats
 from hoad._core.trace.traced import Array, Traced, is_traced
 from hoad._numpy.complex import refuse_complex, squared_size
 from hoad._numpy.indexing import where
 from hoad._numpy.reductions import max, min, sum
 from hoad._numpy.registry import FLOAT64, as_traced, implements, normal_axis, only_defaults
 from hoad._numpy.shape import moveaxis, ravel, reshape, squeeze, transpose
-from hoad._numpy.spectra import decomposed, factored, multiplied
+from hoad._numpy.spectra import multiplied
 from hoad._ops import primitives as prim
 from hoad.errors import TracedValueError
 
@@ -62,7 +62,7 @@ def refuse_sparse(name: str, operands: Iterable[Any], advice: str = "A @ x") -> 
 
 def float_product(a: Any, b: Any) -> Any:
     """``a @ b`` of arrays of one or two axes of float64, the common case; None for anything else."""
-    if factored and type(a) is type(b) and are_matrices(a, b) and (found := multiplied(a, b)) is not None:
+    if type(a) is type(b) and are_matrices(a, b) and has_factors(a) and (found := multiplied(a, b)) is not None:
         return found
     return product_of_floats(a, b)
 
@@ -239,7 +239,7 @@ def _matrix_norm(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any
         found = max(sums, outer_axis, keepdims=True) if ord > 0 else min(sums, outer_axis, keepdims=True)
         return found if keepdims else squeeze(found, axes)
     if ord in (2, -2, "nuc"):
-        (*_, s, _) = decomposed(prim.SVD, None, moveaxis(x, axes, (-2, -1)))
+        (*_, s, _) = apply_primitive(prim.SVD, None, moveaxis(x, axes, (-2, -1)))
         s = where(np.equal(s, 0), 0.0, s)  # the subgradient 0, as of any norm
         found = sum(s, -1) if ord == "nuc" else max(s, -1) if ord > 0 else min(s, -1)
         return reshape(found, tuple(1 if d in axes else n for d, n in enumerate(x.shape))) if keepdims else found
@@ -263,6 +263,6 @@ implements(np.linalg.matrix_norm)(lambda x, /, *, keepdims=False, ord="fro": nor
 def cond(x: Any, p: Any = None) -> Any:
     x = inexact(x)
     if p is None or p in (2, -2):
-        (*_, s, _) = decomposed(prim.SVD, None, x)
+        (*_, s, _) = apply_primitive(prim.SVD, None, x)
         return s[..., 0] / s[..., -1] if p != -2 else s[..., -1] / s[..., 0]
     return norm(x, p, (-2, -1)) * norm(inv(x), p, (-2, -1))

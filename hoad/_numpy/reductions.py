@@ -24,7 +24,7 @@ from hoad._numpy.registry import (
     reduced_axes,
 )
 from hoad._numpy.shape import astype, broadcast_to, copy, reshape, transpose
-from hoad._numpy.spectra import determinant, factored, total
+from hoad._numpy.spectra import determinant, total
 from hoad._ops import primitives as prim
 
 
@@ -73,7 +73,7 @@ def sum(
     initial: Any = None,
     where: Any = None,
 ) -> Any:
-    is_plain = dtype is None and out is None and initial is None and where is None and not factored
+    is_plain = dtype is None and out is None and initial is None and where is None
     if is_plain and (found := reduced(prim.SUM, x, axis, keepdims)) is not None:
         return found
     x = as_traced(x)
@@ -97,11 +97,9 @@ def mean(
 ) -> Any:
     if out is not None:
         only_defaults("mean", out=out)
-    is_plain = dtype is None and (where is None or where is np._NoValue) and not factored
+    is_plain = dtype is None and (where is None or where is np._NoValue)
     if is_plain and (found := reduced(prim.SUM, x, axis, keepdims)) is not None:
-        return found / (
-            x.size if axis is None else x.shape[axis] if type(axis) is int else math.prod([x.shape[d] for d in axis])
-        )
+        return found / math.prod([x.shape[d] for d in normal_axes(axis, x.ndim)])
     x = as_traced(x)
     if dtype is not None or x.dtype.kind in "biu":
         x = astype(x, dtype or np.float64)

@@ -281,6 +281,8 @@ def reduced(Primitive primitive, x, axis, keepdims):
     aval = aval_of((<Array>x).aval)
     if not aval.is_float64 or aval.ndim == 0 or aval.size == 0 and primitive.op != OP_SUM:
         return None
+    if primitive.op == OP_SUM and (<Array>x).graph.has_factors:     # of a function of which it may be the sum
+        return None
     if axis is None and not kept:
         params = WHOLE.get(aval.ndim)
         if params is None:
@@ -295,6 +297,11 @@ def reduced(Primitive primitive, x, axis, keepdims):
             params = (axes, tuple([aval.shape[d] for d in range(aval.ndim) if d not in axes]))
     check_usable((<Array>x).graph)
     return record_on((<Array>x).graph, primitive.op, params, node_now(<Array>x))
+
+
+cpdef bint has_factors(x):
+    """Whether factors of a matrix have been recorded where an array is traced."""
+    return type(x) is Array and (<Array>x).graph.has_factors
 
 
 cdef tuple plain_axes(object axis, int ndim):

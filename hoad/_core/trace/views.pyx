@@ -133,7 +133,7 @@ def reshaped_in_turn(Array x, shape):
 
 
 def permuted(Array x, tuple order):
-    """The view whose axes are those of x in this order; None of fewer than two axes, or where that takes more to say."""
+    """The view whose axes are those of x in this order; None of fewer than two, or where that takes more to say."""
     cdef cnp.npy_intp axes[MOST_AXES]
     cdef cnp.PyArray_Dims given
     cdef int ndim = aval_of(x.aval).ndim
