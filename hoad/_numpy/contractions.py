@@ -184,6 +184,11 @@ class _Plan:
     def _reshaped(self, x: int, shape: Shape) -> int:
         return x if shape == self.shapes[x] else self._add(_reshape, shape, shape, x)
 
+    def _among(self, order: Sequence[int], subscripts: Subscripts) -> Shape:
+        """The shape of an operand that meets others in an order of the subscripts."""
+        first = min([k for k, s in enumerate(order) if s in subscripts], default=len(order))
+        return tuple(self.sizes[s] if s in subscripts else 1 for s in order[first:])
+
     def _without_repeats(self, x: int, subscripts: Subscripts) -> tuple[int, Subscripts]:
         """Diagonals along repeated subscripts; axes of length 1 that others stretch are dropped."""
         shape, sizes = self.shapes[x], self.sizes
@@ -229,10 +234,7 @@ class _Plan:
         if not inner or (stack and not rows and not columns):
             order = [*stack, *rows, *columns, *inner]
             left, right = (
-                self._reshaped(
-                    self._arranged(z, of, [s for s in order if s in of]),
-                    tuple(sizes[s] if s in of else 1 for s in order),
-                )
+                self._reshaped(self._arranged(z, of, [s for s in order if s in of]), self._among(order, of))
                 for z, of in ((x, a), (y, b))
             )
             found = self._add(_multiply, None, tuple(sizes[s] for s in order), left, right)
@@ -554,10 +556,14 @@ def diag(v: Any, k: int = 0) -> Any:
     return diagonal(v, k)
 
 
+NO_ITEMS = np.zeros(0, np.int64)  # of an assembly by slices alone
+
+
 @implements(np.diagflat)
 def diagflat(v: Any, k: int = 0) -> Any:
-    v = ravel(as_traced(v))
+    v = as_traced(v)
+    v = v if v.ndim == 1 else ravel(v)
     n = v.shape[0] + abs(k)
     size = v.dtype.itemsize
     place = ((k if k > 0 else -k * n) * size, v.shape, ((n + 1) * size,))
-    return apply_assembly(intern_aval(v.dtype, (n, n)), np.zeros(0, np.int64), (place,), v)
+    return apply_assembly(intern_aval(v.dtype, (n, n)), NO_ITEMS, (place,), v)

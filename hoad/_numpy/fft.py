@@ -41,7 +41,9 @@ def _sized(x: Any, n: int, axis: int) -> Any:
 
 def _complexed(x: Any) -> Any:
     x = as_traced(x)
-    return x.astype(np.complex128 if x.dtype is FLOAT64 else np.result_type(x.dtype, np.complex64))
+    if x.dtype is FLOAT64:
+        return apply_primitive(prim.COMPOSE, None, x, 0.0)
+    return x.astype(np.result_type(x.dtype, np.complex64))
 
 
 def _real(name: str, x: Any) -> Any:

@@ -58,7 +58,7 @@ def _is_of_places(index: Any) -> bool:
 def getitem(x: Any, index: Any) -> Any:
     """Basic indices give views, unless an array is among them; others gather, and those that are traced stay live."""
     if type(x) is Array:
-        found = None if type(index) is np.ndarray or type(index) is list else at_basic_index(x, index)
+        found = at_basic_index(x, index)
         if found is not None or (found := at_places(x, index)) is not None:
             return found
     full = index if isinstance(index, tuple) else (index,)

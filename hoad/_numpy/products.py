@@ -183,10 +183,13 @@ def det(a: Any) -> Any:
     return apply_primitive(prim.DET, None, inexact(a))
 
 
+SLOGDET_RESULT: Any = type(np.linalg.slogdet(np.eye(1)))
+
+
 @implements(np.linalg.slogdet)
 def slogdet(a: Any) -> Any:
     sign, logabsdet = apply_primitive(prim.SLOGDET, None, inexact(a))
-    return type(np.linalg.slogdet(np.eye(1)))(sign, logabsdet)
+    return SLOGDET_RESULT(sign, logabsdet)
 
 
 def root(squares: Any) -> Any:

@@ -13,7 +13,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from hoad._core.base.where import here
 from hoad._core.kernels import ufuncs
 from hoad._core.ops.plan import broadcast_shapes
-from hoad._core.trace.calls import apply_primitive
+from hoad._core.trace.calls import apply_primitive, stacked
 from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.memory_order import with_order
 from hoad._core.trace.traced import Array, is_traced
@@ -65,6 +65,8 @@ def _flat_or(x: Any, axis: int | None) -> tuple[Any, int]:
 @implements(np.flip)
 def flip(m: Any, axis: Axis = None) -> Any:
     m = as_traced(m)
+    if axis is None:
+        return m[(slice(None, None, -1),) * m.ndim]
     axes = normal_axes(axis, m.ndim)
     return m[tuple([slice(None, None, -1 if d in axes else None) for d in range(m.ndim)])]
 
@@ -165,7 +167,10 @@ def hstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
 
 @implements(np.vstack)
 def vstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
-    return concatenate([atleast_2d(x) for x in _each(tup)], dtype=dtype, casting=casting)
+    parts = _each(tup)
+    if dtype is None and parts and getattr(parts[0], "ndim", 0) == 1 and (found := stacked(parts, 0)) is not None:
+        return found
+    return concatenate([atleast_2d(x) for x in parts], dtype=dtype, casting=casting)
 
 
 @implements(np.dstack)

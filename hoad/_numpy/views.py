@@ -93,6 +93,17 @@ def _permuting(order: Callable[..., tuple[int, ...]]) -> Callable[[Implementatio
     return decided
 
 
+def _transpose(general: Implementation, value: Implementation) -> Implementation:
+    def implementation(x: Any, axes: Any = None) -> Any:
+        if type(x) is Array:
+            found = permuted(x, None if axes is None else axes_in_order(x, axes))
+            if found is not None:
+                return found
+        return general(x, axes)
+
+    return implementation
+
+
 def _broadcast(general: Implementation, value: Implementation) -> Implementation:
     """The common case, of a shape as a tuple, is found sooner."""
 
@@ -101,6 +112,11 @@ def _broadcast(general: Implementation, value: Implementation) -> Implementation
         return general(x, shape) if found is None else found
 
     return implementation
+
+
+def _diag(general: Implementation, value: Implementation) -> Implementation:
+    """A matrix with a diagonal is no view."""
+    return lambda v, k=0: value(v, k) if type(v) is Array and v.ndim == 1 else general(v, k)
 
 
 def _of_each(value: Implementation, look: Implementation) -> Implementation:
@@ -209,11 +225,12 @@ def _table() -> list[tuple[Any, Implementation, str | None, str | None]]:
 OTHERWISE: dict[Any, Callable[[Implementation, Implementation], Implementation]] = {
     np.ravel: _apart,
     np.reshape: _reshape,
-    np.transpose: _permuting(axes_in_order),
+    np.transpose: _transpose,
     np.swapaxes: _permuting(axes_swapped),
     np.moveaxis: _permuting(axes_moved),
     np.rollaxis: _permuting(axes_rolled),
     np.broadcast_to: _broadcast,
+    np.diag: _diag,
 }
 
 

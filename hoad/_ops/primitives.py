@@ -472,10 +472,10 @@ def is_symmetric(a: Any, conjugated: bool = True) -> bool:
 
     Entry by entry, so that a large one, or a large matrix of a stack, does not hide a triangle of small ones.
     """
-    other = np.swapaxes(a, -1, -2)
-    if conjugated:
+    other = a.swapaxes(-1, -2)
+    if conjugated and a.dtype.kind == "c":
         other = np.conjugate(other)
-    if np.array_equal(a, other):
+    if (a == other).all():
         return True
     eps = np.finfo(a.dtype).eps
     with np.errstate(invalid="ignore", over="ignore"):

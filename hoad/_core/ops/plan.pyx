@@ -988,12 +988,13 @@ cdef object as_value(AbstractValue aval, char* at):
 
 cdef object empty_array(AbstractValue aval):
     cdef cnp.npy_intp dims[MOST_DIMS]
+    cdef cnp.dtype dtype = aval.dtype
     cdef int d
-    if not aval.is_float64 or aval.ndim > MOST_DIMS:
-        return np.empty(aval.shape, aval.dtype)
+    if aval.ndim > MOST_DIMS or dtype.type_num >= cnp.NPY_OBJECT or not cnp.PyArray_ISNBO(dtype.byteorder):
+        return np.empty(aval.shape, dtype)
     for d in range(aval.ndim):
         dims[d] = aval.shape[d]
-    return cnp.PyArray_EMPTY(aval.ndim, dims, cnp.NPY_DOUBLE, 0)
+    return cnp.PyArray_EMPTY(aval.ndim, dims, dtype.type_num, 0)
 
 
 cdef int attempt_python(void* sig, char** operands, char** results) noexcept with gil:

@@ -106,7 +106,7 @@ cpdef object as_numbers(object x):
     if isinstance(x, np.ndarray):
         check_class(x)
         made = np.asarray(x)
-    elif type(x) is float or type(x) is int:        # which `numbers` would take long to say
+    elif type(x) is float or type(x) is int or type(x) is list:     # which `numbers` would take long to say
         made = np.asarray(x)
     else:
         is_fraction = isinstance(x, numbers.Rational) and not isinstance(x, numbers.Integral)

@@ -106,6 +106,7 @@ cdef NoteOrder keep_order = NULL
 cdef Refresh refresh = NULL
 cdef ReadItem read_item = NULL
 cdef Overwrite overwrite = NULL
+cdef ViewAt view_at = NULL
 
 cdef type ndarray = np.ndarray
 cdef type float64 = np.float64
@@ -1042,7 +1043,9 @@ cdef class Array(Traced):
                     return item_of(self.graph, node_now(self), at)
                 if self.part is None:
                     return read_item(self.buffer, root_place(self, at))
-        found = METHODS["__getitem__"](self, index)
+        found = view_at(self, index)
+        if found is None:
+            found = METHODS["__getitem__"](self, index)
         return found.copy() if self.copies and type(found) is Array else found
 
 
@@ -1321,9 +1324,10 @@ def guard_value(x):
     return value
 
 
-cdef void connect_writes(Refresh fresh, ReadItem item, Overwrite over) noexcept:
+cdef void connect_writes(Refresh fresh, ReadItem item, Overwrite over, ViewAt view) noexcept:
     """Say how what was written is read."""
-    global refresh, read_item, overwrite
+    global refresh, read_item, overwrite, view_at
+    view_at = view
     refresh = fresh
     read_item = item
     overwrite = over

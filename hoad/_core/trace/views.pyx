@@ -132,8 +132,11 @@ def reshaped_in_turn(Array x, shape):
                                       None))
 
 
-def permuted(Array x, tuple order):
-    """The view whose axes are those of x in this order; None of fewer than two, or where that takes more to say."""
+def permuted(Array x, tuple order=None):
+    """The view whose axes are those of x in this order, by default reversed; None of fewer than two axes.
+
+    And where that takes more to say.
+    """
     cdef cnp.npy_intp axes[MOST_AXES]
     cdef cnp.PyArray_Dims given
     cdef int ndim = aval_of(x.aval).ndim
@@ -141,6 +144,8 @@ def permuted(Array x, tuple order):
     cdef bint moves = False
     if ndim < 2 or x.part is not None or not is_settled(x):
         return None
+    if order is None:
+        order = (1, 0) if ndim == 2 else tuple(range(ndim))[::-1]
     for d in range(ndim):
         axes[d] = order[d]
         moves = moves or axes[d] != d
@@ -384,6 +389,13 @@ cdef cnp.ndarray shadow_at(Array x, tuple index):
 
 def at_basic_index(Array x, index):
     """What lies at integers, slices and new axes: a view, or one item as a value; None for any other index."""
+    return view_at(x, index)
+
+
+cdef object view_at(Array x, object index):
+    """`at_basic_index`, for lower layers."""
+    if type(index) is ndarray or type(index) is list:
+        return None
     cdef tuple full = index if type(index) is tuple else (index,)
     cdef cnp.ndarray view = shadow_at(x, full)
     if view is None:
@@ -734,4 +746,4 @@ cdef object overwrite(Array x, object result, str symbol):
     return x
 
 
-connect_writes(node_after_writes, read_item, overwrite)
+connect_writes(node_after_writes, read_item, overwrite, view_at)
