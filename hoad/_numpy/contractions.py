@@ -93,12 +93,17 @@ def _expand(subscripts: Subscripts, ndim: int, longest: int) -> Subscripts:
     return (*subscripts[:place], *broadcast, *subscripts[place + 1 :])
 
 
+def _operands(operands: tuple[Any, ...]) -> tuple[tuple[Subscripts, ...], Subscripts | None, list[Any]]:
+    """The same, with operands that are traced or arrays."""
+    inputs, output, arrays = _parse(operands)
+    if len(arrays) != len(inputs):
+        raise ValueError(f"einsum has subscripts for {len(inputs)} operands, but {len(arrays)} were given")
+    return inputs, output, [as_traced(x) for x in arrays]
+
+
 def normal_subscripts(operands: tuple[Any, ...]) -> tuple[tuple[Subscripts, ...], Subscripts, list[Any]]:
     """Subscripts without ellipses, one for each axis; those of the result are explicit."""
-    inputs, output, arrays = _parse(operands)
-    parts = [as_traced(x) for x in arrays]
-    if len(parts) != len(inputs):
-        raise ValueError(f"einsum has subscripts for {len(inputs)} operands, but {len(parts)} were given")
+    inputs, output, parts = _operands(operands)
     return *_explicit(inputs, output, tuple([x.shape for x in parts])), parts
 
 
@@ -312,20 +317,30 @@ def einsum(
     """Products of two operands at a time; the dtype is that of their product."""
     if out is not None or dtype is not None:
         only_defaults("einsum", out=out, dtype=dtype)
-    inputs, output, parts = normal_subscripts(operands)
+    inputs, output, parts = _operands(operands)
     kind = FLOAT64 if all(x.dtype is FLOAT64 for x in parts) else np.result_type(*[x.dtype for x in parts])
     if kind is not FLOAT64:  # a sum of booleans says whether any product is true
         counted = np.dtype(np.intp) if kind.kind == "b" else kind
         parts = [x.astype(counted, copy=False) for x in parts]
     how = tuple(optimize) if isinstance(optimize, list) else optimize
-    made = _plan(inputs, output, tuple([x.shape for x in parts]), how).of(parts)
+    plan, has_order, laid_out = _contraction(inputs, output, tuple([x.shape for x in parts]), how)
+    made = plan.of(parts)
     made = np.not_equal(made, 0) if kind.kind == "b" else made
-    if len(output) > 1 and tuple(made.shape).count(1) < len(output) - 1:
-        if not all(is_in_order(x) for x in parts):
-            return with_unknown_order(made)
-        shapes = tuple(tuple(min(n, 2) for n in x.shape) for x in parts)
-        return with_order(made, _order_in_memory(inputs, output, shapes))
-    return made
+    if not has_order:
+        return made
+    return with_order(made, laid_out) if all(map(is_in_order, parts)) else with_unknown_order(made)
+
+
+@functools.lru_cache(maxsize=256)
+def _contraction(
+    inputs: tuple[Subscripts, ...], output: Subscripts | None, shapes: tuple[Shape, ...], optimize: Any
+) -> tuple[_Plan, bool, Any]:
+    """What is done, whether the result has axes that can be ordered, and how NumPy orders them in memory."""
+    inputs, output = _explicit(inputs, output, shapes)
+    plan = _plan(inputs, output, shapes, optimize)
+    if len(output) < 2 or plan.shapes[plan.result].count(1) >= len(output) - 1:
+        return plan, False, None
+    return plan, True, _order_in_memory(inputs, output, tuple([tuple([min(n, 2) for n in shape]) for shape in shapes]))
 
 
 @functools.lru_cache(maxsize=256)
@@ -377,8 +392,7 @@ def _lies_as_in_c(x: Any) -> bool:
     return is_in_order(x) if type(x) is Array else x.flags.c_contiguous
 
 
-@functools.lru_cache(maxsize=256)
-def _order_in_memory(inputs: tuple[Subscripts, ...], output: Subscripts, shapes: tuple[tuple[int, ...], ...]) -> Any:
+def _order_in_memory(inputs: tuple[Subscripts, ...], output: Subscripts, shapes: tuple[Shape, ...]) -> Any:
     """How NumPy lays out the result: asked of a product of small arrays."""
     letters = {s: k for k, s in enumerate(dict.fromkeys(s for subscripts in inputs for s in subscripts))}
     pairs = zip(shapes, inputs, strict=True)

@@ -166,8 +166,9 @@ def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
 @without_sparse("np.linalg.solve", "hoad.scipy.sparse.linalg.spsolve(A, b), or A.toarray() for an array")
 def solve(a: Any, b: Any) -> Any:
     a, b = inexact(a), inexact(b)
-    dtype = np.result_type(a.dtype, b.dtype)
-    a, b = a.astype(dtype), b.astype(dtype)
+    if a.dtype is not b.dtype:
+        dtype = np.result_type(a.dtype, b.dtype)
+        a, b = a.astype(dtype), b.astype(dtype)
     if b.ndim == 1:
         return apply_primitive(prim.SOLVE, None, a, reshape(b, (-1, 1)) if is_traced(b) else b.reshape(-1, 1))[..., 0]
     return apply_primitive(prim.SOLVE, None, a, b)

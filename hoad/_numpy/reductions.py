@@ -79,8 +79,8 @@ def sum(
     x = as_traced(x)
     if dtype is not None:
         x = astype(x, dtype)
-    elif x.dtype.kind in "biu":
-        x = astype(x, np.sum(np.zeros(0, x.dtype)).dtype)
+    elif x.dtype.kind in "biu" and x.dtype.itemsize < np.dtype(np.intp).itemsize:
+        x = astype(x, np.uintp if x.dtype.kind == "u" else np.intp)
     if out is None and initial is None and where is None:
         return _reduce(prim.SUM, x, axis, keepdims)
     only_defaults("sum", out=out)
