@@ -17,6 +17,7 @@ import opcode
 import numpy as np
 
 from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF
 from libc.math cimport NAN
 
 cimport cython
@@ -70,6 +71,8 @@ cdef extern from "Python.h":
         unsigned long tp_flags
 
     void PyErr_SetObject(object, object)
+    PyTypeObject* Py_TYPE(PyObject*)
+    PyObject* _PyType_Lookup(PyTypeObject*, PyObject*)
 
     unsigned long Py_TPFLAGS_SEQUENCE
     void PyType_Modified(PyTypeObject*)
@@ -595,24 +598,6 @@ cdef class Scalar(Traced):
 # A class with __getitem__ is given a sequence slot too, and NumPy would take a traced scalar for a sequence.
 (<PyTypeObject*>Scalar).tp_as_sequence.sq_item = NULL
 
-# NumPy looks for an array in every item of a list. Not to find one takes an exception each, which Cython would note the
-# lines of, so that ``np.array([x, y, z])`` took ten times as long.
-cdef getattrofunc found_attribute = (<PyTypeObject*>Scalar).tp_getattro
-
-
-cdef PyObject* no_array(PyObject* owner, PyObject* name) except NULL:
-    """An attribute of a traced number, which gives no array of itself unless it is a boolean, or code asks by name."""
-    if (name == <PyObject*>ARRAY and not (<Scalar>owner).truth
-            or (name == <PyObject*>ARRAY_INTERFACE or name == <PyObject*>ARRAY_STRUCT)
-            and <object>name not in sys._getframe().f_code.co_names):
-        PyErr_SetObject(AttributeError, "a traced number is not an array")
-        return NULL
-    return found_attribute(owner, name)
-
-
-(<PyTypeObject*>Scalar).tp_getattro = no_array
-
-
 cdef object no_modulo(object modulo):
     if modulo is not None:
         raise DTypeError(f"pow() of a traced value takes no modulus ({here()}). Write x ** y % m.")
@@ -1047,6 +1032,31 @@ cdef class Array(Traced):
         if found is None:
             found = METHODS["__getitem__"](self, index)
         return found.copy() if self.copies and type(found) is Array else found
+
+
+# An attribute that the class does not have takes an exception of Python's before it is asked for as a method, and NumPy
+# looks for an array in every item of a list: not to find one takes an exception that Cython notes the lines of, so that
+# ``np.array([x, y, z])`` took ten times as long.
+cdef getattrofunc attribute_of_class = (<PyTypeObject*>Scalar).tp_getattro
+
+
+cdef PyObject* attribute(PyObject* owner, PyObject* name) except NULL:
+    """An attribute of the class, or a method; a traced number gives no array unless it is a boolean, or code asks."""
+    if type(<object>owner) is Scalar and (
+            name == <PyObject*>ARRAY and not (<Scalar>owner).truth
+            or (name == <PyObject*>ARRAY_INTERFACE or name == <PyObject*>ARRAY_STRUCT)
+            and <object>name not in sys._getframe().f_code.co_names):
+        PyErr_SetObject(AttributeError, "a traced number is not an array")
+        return NULL
+    if _PyType_Lookup(Py_TYPE(owner), name) != NULL:
+        return attribute_of_class(owner, name)
+    found = method(<object>owner, <str>name)
+    Py_INCREF(found)
+    return <PyObject*>found
+
+
+(<PyTypeObject*>Scalar).tp_getattro = attribute
+(<PyTypeObject*>Array).tp_getattro = attribute
 
 
 # From NumPy 2.5 on, the patterns of a match statement take an array for a sequence.
