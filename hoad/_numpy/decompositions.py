@@ -26,7 +26,7 @@ from hoad.errors import NoRuleError, ShapeError
 ALWAYS_COMPLEX = np.iscomplexobj(np.linalg.eigvals(np.eye(1)))  # from NumPy 2.5 on
 
 
-@functools.cache
+@functools.lru_cache(maxsize=8)
 def _kind_of_result(function: Any) -> Any:
     """The named tuple that a NumPy function returns."""
     return type(function(np.eye(1)))
