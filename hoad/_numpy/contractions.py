@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,15 +29,9 @@ from hoad.errors import ShapeError
 
 # Symbols of einsum, as numbers: letters by their codes, and those that an ellipsis stands for.
 Subscripts = tuple[int, ...]
+Shape = tuple[int, ...]
+Step = Callable[..., Any]  # (parameters, *operands)
 ELLIPSIS = -1
-
-
-def diagonal_view(x: Any, groups: Sequence[Sequence[int]]) -> Any:
-    """x with an axis for each group: a group of several is walked along its diagonal."""
-    own = contiguous_strides(x.shape)
-    shape = tuple(x.shape[group[0]] for group in groups)
-    strides = tuple(int(np.sum([own[d] for d in group])) for group in groups)
-    return apply_primitive(prim.GETITEM, (shape, strides, 0), x)
 
 
 # ---- einsum ---------------------------------------------------------------------------------------------------------
@@ -71,16 +65,22 @@ def _code(number: int) -> int:
     return ord("A") + number if number < 26 else ord("a") + number - 26
 
 
-def _parse(operands: tuple[Any, ...]) -> tuple[list[Subscripts], Subscripts | None, list[Any]]:
-    """The subscripts of each operand, those of the result if given, and the operands."""
+@functools.lru_cache(maxsize=256)
+def _of_text(text: str) -> tuple[tuple[Subscripts, ...], Subscripts | None]:
+    """The subscripts of each operand, and those of the result if given."""
+    left, arrow, right = text.partition("->")
+    return tuple([_letters(part) for part in left.split(",")]), _letters(right) if arrow else None
+
+
+def _parse(operands: tuple[Any, ...]) -> tuple[tuple[Subscripts, ...], Subscripts | None, list[Any]]:
+    """The same, and the operands."""
     if not operands:
         raise ValueError("must specify the einstein sum subscripts string and at least one operand")
     if isinstance(operands[0], str):
-        left, arrow, right = operands[0].partition("->")
-        return [_letters(part) for part in left.split(",")], _letters(right) if arrow else None, list(operands[1:])
+        return *_of_text(operands[0]), list(operands[1:])
     pairs = len(operands) // 2
     output = _sublist(operands[-1]) if len(operands) % 2 else None
-    return [_sublist(operands[2 * k + 1]) for k in range(pairs)], output, list(operands[0 : 2 * pairs : 2])
+    return tuple([_sublist(operands[2 * k + 1]) for k in range(pairs)]), output, list(operands[0 : 2 * pairs : 2])
 
 
 def _expand(subscripts: Subscripts, ndim: int, longest: int) -> Subscripts:
@@ -93,25 +93,37 @@ def _expand(subscripts: Subscripts, ndim: int, longest: int) -> Subscripts:
     return (*subscripts[:place], *broadcast, *subscripts[place + 1 :])
 
 
-def normal_subscripts(operands: tuple[Any, ...]) -> tuple[list[Subscripts], Subscripts, list[Any]]:
-    """Subscripts without ellipses, one for each axis; those of the result are explicit."""
+def _operands(operands: tuple[Any, ...]) -> tuple[tuple[Subscripts, ...], Subscripts | None, list[Any]]:
+    """The same, with operands that are traced or arrays."""
     inputs, output, arrays = _parse(operands)
-    parts = [as_traced(x) for x in arrays]
-    if len(parts) != len(inputs):
-        raise ValueError(f"einsum has subscripts for {len(inputs)} operands, but {len(parts)} were given")
+    if len(arrays) != len(inputs):
+        raise ValueError(f"einsum has subscripts for {len(inputs)} operands, but {len(arrays)} were given")
+    return inputs, output, [as_traced(x) for x in arrays]
+
+
+def normal_subscripts(operands: tuple[Any, ...]) -> tuple[tuple[Subscripts, ...], Subscripts, list[Any]]:
+    """Subscripts without ellipses, one for each axis; those of the result are explicit."""
+    inputs, output, parts = _operands(operands)
+    return *_explicit(inputs, output, tuple([x.shape for x in parts])), parts
+
+
+@functools.lru_cache(maxsize=256)
+def _explicit(
+    inputs: tuple[Subscripts, ...], output: Subscripts | None, shapes: tuple[Shape, ...]
+) -> tuple[tuple[Subscripts, ...], Subscripts]:
     longest = 0
-    for x, subscripts in zip(parts, inputs, strict=True):
-        spare = x.ndim - (len(subscripts) - (ELLIPSIS in subscripts))
+    for shape, subscripts in zip(shapes, inputs, strict=True):
+        spare = len(shape) - (len(subscripts) - (ELLIPSIS in subscripts))
         if spare < 0 or (spare and ELLIPSIS not in subscripts):
             raise ShapeError(
-                f"einsum: an operand of shape {x.shape} does not fit its {len(subscripts)} subscripts ({here()})."
+                f"einsum: an operand of shape {shape} does not fit its {len(subscripts)} subscripts ({here()})."
             )
         longest = max(longest, spare)
-    flat = [_expand(s, x.ndim, longest) for s, x in zip(inputs, parts, strict=True)]
+    flat = tuple([_expand(s, len(shape), longest) for s, shape in zip(inputs, shapes, strict=True)])
     broadcast = tuple(-2 - k for k in range(longest))
     if output is None:
         every = [s for subscripts in flat for s in subscripts if s >= 0]
-        return flat, (*broadcast, *sorted(s for s in set(every) if every.count(s) == 1)), parts
+        return flat, (*broadcast, *sorted(s for s in set(every) if every.count(s) == 1))
     if longest and ELLIPSIS not in output:
         raise ValueError(
             f"einsum: the result has no '...', but that of an operand covers axes ({here()}). Sum over them with "
@@ -123,14 +135,14 @@ def normal_subscripts(operands: tuple[Any, ...]) -> tuple[list[Subscripts], Subs
     unknown = set(output) - {s for subscripts in flat for s in subscripts} - set(broadcast)
     if unknown:
         raise ValueError(f"einsum: the result has subscripts {[chr(s) for s in unknown]} that no operand has")
-    return flat, output, parts
+    return flat, output
 
 
-def _sizes(inputs: list[Subscripts], parts: list[Any]) -> dict[int, int]:
+def _sizes(inputs: Sequence[Subscripts], shapes: Sequence[Shape]) -> dict[int, int]:
     """The length of each index; 1 is stretched to what others have."""
     sizes: dict[int, int] = {}
-    for subscripts, x in zip(inputs, parts, strict=True):
-        for s, n in zip(subscripts, x.shape, strict=True):
+    for subscripts, shape in zip(inputs, shapes, strict=True):
+        for s, n in zip(subscripts, shape, strict=True):
             known = sizes.get(s, 1)
             if n != known and 1 not in (n, known):
                 raise ShapeError(f"einsum: one subscript is used for axes of length {known} and {n} ({here()}).")
@@ -138,62 +150,143 @@ def _sizes(inputs: list[Subscripts], parts: list[Any]) -> dict[int, int]:
     return sizes
 
 
-def _without_repeats(x: Any, subscripts: Subscripts, sizes: dict[int, int]) -> tuple[Any, Subscripts]:
-    """Diagonals along repeated subscripts; axes of length 1 that others stretch are dropped."""
-    kept = tuple(dict.fromkeys(subscripts))
-    groups = [[d for d, s in enumerate(subscripts) if s == k and x.shape[d] == sizes[k]] for k in kept]
-    if any(len(group) != subscripts.count(k) for group, k in zip(groups, kept, strict=True)):
-        stretched = [k for k, group in zip(kept, groups, strict=True) if not group]
-        left = [d for d, s in enumerate(subscripts) if s not in stretched and x.shape[d] == sizes[s]]
-        x = reshape(x, tuple(x.shape[d] for d in left))
-        return _without_repeats(x, tuple(subscripts[d] for d in left), sizes)
-    return (x if len(kept) == len(subscripts) else diagonal_view(x, groups)), kept
+class _Plan:
+    """What is done with operands of some shapes, noted once: each step gives one array more, all by their numbers."""
+
+    def __init__(self, inputs: Sequence[Subscripts], output: Subscripts, shapes: Sequence[Shape], optimize: Any):
+        self.shapes = [tuple(shape) for shape in shapes]
+        self.steps: list[tuple[Step, Any, tuple[int, ...]]] = []
+        self.sizes = _sizes(inputs, shapes)
+        terms = [self._without_repeats(x, subscripts) for x, subscripts in enumerate(inputs)]
+        for step in _steps([(self.shapes[x], s) for x, s in terms], output, optimize):
+            chosen = [terms[k] for k in step]
+            terms = [term for k, term in enumerate(terms) if k not in step]
+            keep = set(output).union(*[s for _, s in terms])
+            made, subscripts = chosen[0]
+            for k, (y, b) in enumerate(chosen[1:], 2):
+                needed = keep.union(*[s for _, s in chosen[k:]])
+                made, subscripts = self._product(made, subscripts, y, b, needed)
+            terms.append(self._summed(made, subscripts, keep))
+        ((made, subscripts),) = terms
+        missing = [s for s in output if s not in subscripts]
+        made = self._arranged(made, subscripts, [s for s in output if s in subscripts])
+        if missing:  # of length 1, or an ellipsis of nothing
+            made = self._reshaped(made, tuple(1 if s in missing else self.sizes[s] for s in output))
+        self.result = made
+
+    def of(self, operands: Sequence[Any]) -> Any:
+        """The result."""
+        values = list(operands)
+        for step, params, numbers in self.steps:
+            values.append(step(params, *[values[k] for k in numbers]))
+        return values[self.result]
+
+    def _add(self, step: Step, params: Any, shape: Shape, *numbers: int) -> int:
+        self.steps.append((step, params, numbers))
+        self.shapes.append(shape)
+        return len(self.shapes) - 1
+
+    def _reshaped(self, x: int, shape: Shape) -> int:
+        return x if shape == self.shapes[x] else self._add(_reshape, shape, shape, x)
+
+    def _among(self, order: Sequence[int], subscripts: Subscripts) -> Shape:
+        """The shape of an operand that meets others in an order of the subscripts."""
+        first = min([k for k, s in enumerate(order) if s in subscripts], default=len(order))
+        return tuple(self.sizes[s] if s in subscripts else 1 for s in order[first:])
+
+    def _without_repeats(self, x: int, subscripts: Subscripts) -> tuple[int, Subscripts]:
+        """Diagonals along repeated subscripts; axes of length 1 that others stretch are dropped."""
+        shape, sizes = self.shapes[x], self.sizes
+        kept = tuple(dict.fromkeys(subscripts))
+        groups = [[d for d, s in enumerate(subscripts) if s == k and shape[d] == sizes[k]] for k in kept]
+        if any(len(group) != subscripts.count(k) for group, k in zip(groups, kept, strict=True)):
+            stretched = [k for k, group in zip(kept, groups, strict=True) if not group]
+            left = [d for d, s in enumerate(subscripts) if s not in stretched and shape[d] == sizes[s]]
+            x = self._reshaped(x, tuple(shape[d] for d in left))
+            return self._without_repeats(x, tuple(subscripts[d] for d in left))
+        if len(kept) == len(subscripts):
+            return x, kept
+        own = contiguous_strides(shape)
+        strides = tuple(int(np.sum([own[d] for d in group])) for group in groups)
+        shape = tuple(shape[group[0]] for group in groups)
+        return self._add(_getitem, (shape, strides, 0), shape, x), kept
+
+    def _summed(self, x: int, subscripts: Subscripts, keep: set[int]) -> tuple[int, Subscripts]:
+        """x summed over what nothing else needs."""
+        axes = tuple(d for d, s in enumerate(subscripts) if s not in keep)
+        if not axes:
+            return x, subscripts
+        shape = tuple(n for d, n in enumerate(self.shapes[x]) if d not in axes)
+        return self._add(_sum, axes, shape, x), tuple(s for s in subscripts if s in keep)
+
+    def _arranged(self, x: int, subscripts: Subscripts, order: Sequence[int]) -> int:
+        """Axes in the order of `order`."""
+        if tuple(order) == subscripts:
+            return x
+        axes = tuple(subscripts.index(s) for s in order)
+        return self._add(_transpose, axes, tuple(self.shapes[x][d] for d in axes), x)
+
+    def _product(self, x: int, a: Subscripts, y: int, b: Subscripts, keep: set[int]) -> tuple[int, Subscripts]:
+        """Two operands contracted over what they share and nothing else needs."""
+        sizes = self.sizes
+        x, a = self._summed(x, a, keep | set(b))
+        y, b = self._summed(y, b, keep | set(a))
+        shared = [s for s in a if s in b]
+        stack = [s for s in shared if s in keep]
+        inner = [s for s in shared if s not in keep]
+        rows = [s for s in a if s not in b]
+        columns = [s for s in b if s not in a]
+        if not inner or (stack and not rows and not columns):
+            order = [*stack, *rows, *columns, *inner]
+            left, right = (
+                self._reshaped(self._arranged(z, of, [s for s in order if s in of]), self._among(order, of))
+                for z, of in ((x, a), (y, b))
+            )
+            found = self._add(_multiply, None, tuple(sizes[s] for s in order), left, right)
+            return self._summed(found, tuple(order), set(order).difference(inner))
+
+        def count(indices: Sequence[int]) -> int:
+            return math.prod(sizes[s] for s in indices)
+
+        outer = tuple(sizes[s] for s in stack)
+        left = self._arranged(x, a, [*stack, *rows, *inner])
+        right = self._arranged(y, b, [*stack, *inner, *columns])
+        left = self._reshaped(left, (*outer, count(rows), count(inner)) if rows or stack else (count(inner),))
+        right = self._reshaped(right, (*outer, count(inner), count(columns)) if columns or stack else (count(inner),))
+        before = (*outer, count(rows)) if rows or stack else ()
+        found = self._add(_matmul, None, before + ((count(columns),) if columns or stack else ()), left, right)
+        return self._reshaped(found, tuple(sizes[s] for s in (*stack, *rows, *columns))), (*stack, *rows, *columns)
 
 
-def _summed(x: Any, subscripts: Subscripts, keep: set[int]) -> tuple[Any, Subscripts]:
-    """x summed over what nothing else needs."""
-    axes = tuple(d for d, s in enumerate(subscripts) if s not in keep)
-    return (sum(x, axes), tuple(s for s in subscripts if s in keep)) if axes else (x, subscripts)
+def _reshape(shape: Shape, x: Any) -> Any:
+    return apply_primitive(prim.RESHAPE, (shape,), x) if shape and type(x) is Array else reshape(x, shape)
 
 
-def _arranged(x: Any, subscripts: Subscripts, order: Sequence[int]) -> Any:
-    """Axes in the order of `order`."""
-    return x if tuple(order) == subscripts else transpose(x, [subscripts.index(s) for s in order])
+def _transpose(order: tuple[int, ...], x: Any) -> Any:
+    return apply_primitive(prim.TRANSPOSE, (order,), x) if type(x) is Array else transpose(x, order)
 
 
-def _product(
-    x: Any, a: Subscripts, y: Any, b: Subscripts, keep: set[int], sizes: dict[int, int]
-) -> tuple[Any, Subscripts]:
-    """Two operands contracted over what they share and nothing else needs."""
-    x, a = _summed(x, a, keep | set(b))
-    y, b = _summed(y, b, keep | set(a))
-    shared = [s for s in a if s in b]
-    stack = [s for s in shared if s in keep]
-    inner = [s for s in shared if s not in keep]
-    rows = [s for s in a if s not in b]
-    columns = [s for s in b if s not in a]
-    if not inner or (stack and not rows and not columns):
-        order = [*stack, *rows, *columns, *inner]
-        left = reshape(_arranged(x, a, [s for s in order if s in a]), tuple(sizes[s] if s in a else 1 for s in order))
-        right = reshape(_arranged(y, b, [s for s in order if s in b]), tuple(sizes[s] if s in b else 1 for s in order))
-        found = left * right
-        if inner:
-            found = sum(found, tuple(range(len(order) - len(inner), len(order))))
-        return found, (*stack, *rows, *columns)
+def _getitem(params: Any, x: Any) -> Any:
+    return apply_primitive(prim.GETITEM, params, x)
 
-    def count(indices: Sequence[int]) -> int:
-        return math.prod(sizes[s] for s in indices)
 
-    outer = tuple(sizes[s] for s in stack)
-    left = _arranged(x, a, [*stack, *rows, *inner])
-    right = _arranged(y, b, [*stack, *inner, *columns])
-    left = reshape(left, (*outer, count(rows), count(inner)) if rows or stack else (count(inner),))
-    right = reshape(right, (*outer, count(inner), count(columns)) if columns or stack else (count(inner),))
-    shape = tuple(sizes[s] for s in (*stack, *rows, *columns))
-    return reshape(matmul(left, right), shape), (*stack, *rows, *columns)
+def _sum(axes: tuple[int, ...], x: Any) -> Any:
+    return sum(x, axes)
+
+
+def _multiply(params: None, x: Any, y: Any) -> Any:
+    return x * y
+
+
+def _matmul(params: None, x: Any, y: Any) -> Any:
+    return matmul(x, y)
 
 
 @functools.lru_cache(maxsize=256)
+def _plan(inputs: tuple[Subscripts, ...], output: Subscripts, shapes: tuple[Shape, ...], optimize: Any = True) -> _Plan:
+    return _Plan(inputs, output, shapes, optimize)
+
+
 def _search(subscripts: tuple[Subscripts, ...], output: Subscripts, shapes: tuple[Any, ...], how: Any) -> list[Any]:
     """NumPy's own search for the order of contractions."""
     names = sorted({s for part in subscripts for s in part})
@@ -204,15 +297,15 @@ def _search(subscripts: tuple[Subscripts, ...], output: Subscripts, shapes: tupl
     return path[1:]
 
 
-def _steps(terms: list[tuple[Any, Subscripts]], output: Subscripts, optimize: Any) -> list[tuple[int, ...]]:
+def _steps(terms: list[tuple[Shape, Subscripts]], output: Subscripts, optimize: Any) -> list[tuple[int, ...]]:
     """Which operands to contract, step by step."""
     if len(terms) < 3:
         return [tuple(range(len(terms)))]
-    if isinstance(optimize, (list, tuple)) and optimize and optimize[0] == "einsum_path":
+    if isinstance(optimize, tuple) and optimize and optimize[0] == "einsum_path":
         path: Any = optimize[1:]
     else:
-        how = "greedy" if isinstance(optimize, bool) else tuple(optimize) if isinstance(optimize, list) else optimize
-        path = _search(tuple(s for _, s in terms), output, tuple(tuple(x.shape) for x, _ in terms), how)
+        how = "greedy" if isinstance(optimize, bool) else optimize
+        path = _search(tuple(s for _, s in terms), output, tuple(shape for shape, _ in terms), how)
     return [tuple(sorted(step)) for step in path]
 
 
@@ -222,33 +315,32 @@ def einsum(
     *operands: Any, out: Any = None, optimize: Any = True, dtype: Any = None, order: str = "K", casting: str = "safe"
 ) -> Any:
     """Products of two operands at a time; the dtype is that of their product."""
-    only_defaults("einsum", out=out, dtype=dtype)
-    inputs, output, parts = normal_subscripts(operands)
-    kind = np.result_type(*[x.dtype for x in parts])
-    sizes = _sizes(inputs, parts)
-    counted = np.dtype(np.intp) if kind.kind == "b" else kind  # a sum of booleans says whether any product is true
-    terms = [_without_repeats(x.astype(counted, copy=False), s, sizes) for x, s in zip(parts, inputs, strict=True)]
-    for step in _steps(terms, output, optimize):
-        chosen = [terms[k] for k in step]
-        terms = [term for k, term in enumerate(terms) if k not in step]
-        keep = set(output).union(*[s for _, s in terms])
-        made, subscripts = chosen[0]
-        for k, (y, b) in enumerate(chosen[1:], 2):
-            needed = keep.union(*[s for _, s in chosen[k:]])
-            made, subscripts = _product(made, subscripts, y, b, needed, sizes)
-        terms.append(_summed(made, subscripts, keep))
-    ((made, subscripts),) = terms
-    missing = [s for s in output if s not in subscripts]
-    made = _arranged(made, subscripts, [s for s in output if s in subscripts])
-    if missing:  # of length 1, or an ellipsis of nothing
-        made = reshape(made, tuple(1 if s in missing else sizes[s] for s in output))
+    if out is not None or dtype is not None:
+        only_defaults("einsum", out=out, dtype=dtype)
+    inputs, output, parts = _operands(operands)
+    kind = FLOAT64 if all(x.dtype is FLOAT64 for x in parts) else np.result_type(*[x.dtype for x in parts])
+    if kind is not FLOAT64:  # a sum of booleans says whether any product is true
+        counted = np.dtype(np.intp) if kind.kind == "b" else kind
+        parts = [x.astype(counted, copy=False) for x in parts]
+    how = tuple(optimize) if isinstance(optimize, list) else optimize
+    plan, has_order, laid_out = _contraction(inputs, output, tuple([x.shape for x in parts]), how)
+    made = plan.of(parts)
     made = np.not_equal(made, 0) if kind.kind == "b" else made
-    if len(output) > 1 and tuple(made.shape).count(1) < len(output) - 1:
-        if not all(is_in_order(x) for x in parts):
-            return with_unknown_order(made)
-        shapes = tuple(tuple(min(n, 2) for n in x.shape) for x in parts)
-        return with_order(made, _order_in_memory(tuple(inputs), output, shapes))
-    return made
+    if not has_order:
+        return made
+    return with_order(made, laid_out) if all(map(is_in_order, parts)) else with_unknown_order(made)
+
+
+@functools.lru_cache(maxsize=256)
+def _contraction(
+    inputs: tuple[Subscripts, ...], output: Subscripts | None, shapes: tuple[Shape, ...], optimize: Any
+) -> tuple[_Plan, bool, Any]:
+    """What is done, whether the result has axes that can be ordered, and how NumPy orders them in memory."""
+    inputs, output = _explicit(inputs, output, shapes)
+    plan = _plan(inputs, output, shapes, optimize)
+    if len(output) < 2 or plan.shapes[plan.result].count(1) >= len(output) - 1:
+        return plan, False, None
+    return plan, True, _order_in_memory(inputs, output, tuple([tuple([min(n, 2) for n in shape]) for shape in shapes]))
 
 
 @functools.lru_cache(maxsize=256)
@@ -300,8 +392,7 @@ def _lies_as_in_c(x: Any) -> bool:
     return is_in_order(x) if type(x) is Array else x.flags.c_contiguous
 
 
-@functools.lru_cache(maxsize=256)
-def _order_in_memory(inputs: tuple[Subscripts, ...], output: Subscripts, shapes: tuple[tuple[int, ...], ...]) -> Any:
+def _order_in_memory(inputs: tuple[Subscripts, ...], output: Subscripts, shapes: tuple[Shape, ...]) -> Any:
     """How NumPy lays out the result: asked of a product of small arrays."""
     letters = {s: k for k, s in enumerate(dict.fromkeys(s for subscripts in inputs for s in subscripts))}
     pairs = zip(shapes, inputs, strict=True)
@@ -330,13 +421,11 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     others = [a.ndim + d for d in range(b.ndim)]
     for i, j in zip(left, right, strict=True):
         others[j] = symbols[i]
-    kept = [*[s for s in symbols if s not in others], *[s for s in others if s >= a.ndim]]
-    sizes = {**dict(zip(others, b.shape, strict=True)), **dict(zip(symbols, a.shape, strict=True))}
-    dtype = np.result_type(a.dtype, b.dtype)
-    found, subscripts = _product(
-        a.astype(dtype, copy=False), tuple(symbols), b.astype(dtype, copy=False), tuple(others), set(kept), sizes
-    )
-    return _arranged(found, subscripts, kept)
+    kept = (*[s for s in symbols if s not in others], *[s for s in others if s >= a.ndim])
+    if a.dtype != b.dtype:
+        dtype = np.result_type(a.dtype, b.dtype)
+        a, b = a.astype(dtype, copy=False), b.astype(dtype, copy=False)
+    return _plan((tuple(symbols), tuple(others)), kept, (a.shape, b.shape)).of((a, b))
 
 
 @implements(np.inner)
@@ -450,15 +539,13 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     row, column = normal_axis(axis1, a.ndim), normal_axis(axis2, a.ndim)
     if row == column:
         raise ValueError("axis1 and axis2 cannot be the same")
-    start = [slice(None)] * a.ndim
-    start[row], start[column] = slice(max(-offset, 0), None), slice(max(offset, 0), None)
-    a = a[tuple(start)]
-    length = min(a.shape[row], a.shape[column])
     own = contiguous_strides(a.shape)
+    length = max(min(a.shape[row] - max(-offset, 0), a.shape[column] - max(offset, 0)), 0)
+    start = (max(-offset, 0) * own[row] + max(offset, 0) * own[column]) if length else 0
     kept = [d for d in range(a.ndim) if d not in (row, column)]
     shape = (*[a.shape[d] for d in kept], length)
     strides = (*[own[d] for d in kept], own[row] + own[column])
-    return apply_primitive(prim.GETITEM, (shape, strides, 0), a)
+    return apply_primitive(prim.GETITEM, (shape, strides, start), a)
 
 
 implements(np.linalg.diagonal)(lambda x, /, *, offset=0: diagonal(x, offset, -2, -1))
@@ -483,10 +570,14 @@ def diag(v: Any, k: int = 0) -> Any:
     return diagonal(v, k)
 
 
+NO_ITEMS = np.zeros(0, np.int64)  # of an assembly by slices alone
+
+
 @implements(np.diagflat)
 def diagflat(v: Any, k: int = 0) -> Any:
-    v = ravel(as_traced(v))
+    v = as_traced(v)
+    v = v if v.ndim == 1 else ravel(v)
     n = v.shape[0] + abs(k)
     size = v.dtype.itemsize
     place = ((k if k > 0 else -k * n) * size, v.shape, ((n + 1) * size,))
-    return apply_assembly(intern_aval(v.dtype, (n, n)), np.zeros(0, np.int64), (place,), v)
+    return apply_assembly(intern_aval(v.dtype, (n, n)), NO_ITEMS, (place,), v)

@@ -80,12 +80,13 @@ def _converted(copies: bool) -> Callable[..., Any]:
 def concatenate(
     arrays: Sequence[Any], /, axis: int | None = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
 ) -> Any:
-    if dtype is None and type(arrays) is list and type(axis) is int and (found := joined(arrays, axis)) is not None:
+    if dtype is None and type(axis) is int and (found := joined(arrays, axis)) is not None:
         return found
-    only_defaults("concatenate", out=out)
+    if out is not None:
+        only_defaults("concatenate", out=out)
     parts = [as_traced(x) for x in (arrays if isinstance(arrays, (tuple, list)) else list(arrays))]
     if axis is None:
-        parts, axis = [ravel(x) for x in parts], 0
+        parts, axis = [x if x.ndim == 1 else ravel(x) for x in parts], 0
     ndim = parts[0].ndim
     (axis,) = normal_axes(axis, ndim)
     before, after = parts[0].shape[:axis], parts[0].shape[axis + 1 :]
@@ -106,9 +107,10 @@ def concatenate(
 def stack(
     arrays: Sequence[Any], axis: int = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
 ) -> Any:
-    if dtype is None and type(arrays) is list and type(axis) is int and (found := stacked(arrays, axis)) is not None:
+    if dtype is None and type(axis) is int and (found := stacked(arrays, axis)) is not None:
         return found
-    only_defaults("stack", out=out)
+    if out is not None:
+        only_defaults("stack", out=out)
     parts = [as_traced(x) for x in arrays]
     if any(x.shape != parts[0].shape for x in parts):
         raise ShapeError(f"cannot stack shapes {[x.shape for x in parts]}: all must be equal ({here()}).")

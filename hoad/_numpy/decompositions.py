@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from typing import Any
 
@@ -18,7 +19,6 @@ from hoad._numpy.rearranging import argsort, flip, take_along_axis
 from hoad._numpy.reductions import max, sum
 from hoad._numpy.registry import as_traced, implements
 from hoad._numpy.shape import reshape, swapaxes
-from hoad._numpy.spectra import decomposed
 from hoad._numpy.triangles import mirrored
 from hoad._ops import primitives as prim
 from hoad.errors import NoRuleError, ShapeError
@@ -26,9 +26,10 @@ from hoad.errors import NoRuleError, ShapeError
 ALWAYS_COMPLEX = np.iscomplexobj(np.linalg.eigvals(np.eye(1)))  # from NumPy 2.5 on
 
 
-def _result(function: Any, *values: Any) -> Any:
+@functools.lru_cache(maxsize=8)
+def _kind_of_result(function: Any) -> Any:
     """The named tuple that a NumPy function returns."""
-    return type(function(np.eye(1)))(*values)
+    return type(function(np.eye(1)))
 
 
 def _refuse(name: str, option: str, advice: str) -> NoRuleError:
@@ -54,13 +55,13 @@ def _eigh(a: Any, uplo: str) -> tuple[Any, Any]:
     uplo = uplo.upper()
     if uplo not in ("L", "U"):
         raise ValueError("UPLO argument must be 'L' or 'U'")
-    w, v = decomposed(prim.EIGH, (uplo,), mirrored(a, lower=uplo == "L"))
+    w, v = apply_primitive(prim.EIGH, (uplo,), mirrored(a, lower=uplo == "L"))
     return w, v
 
 
 @implements(np.linalg.eigh)
 def eigh(a: Any, UPLO: str = "L") -> Any:
-    return _result(np.linalg.eigh, *_eigh(_matrices("eigh", a), UPLO))
+    return _kind_of_result(np.linalg.eigh)(*_eigh(_matrices("eigh", a), UPLO))
 
 
 @implements(np.linalg.eigvalsh)
@@ -87,7 +88,7 @@ def are_real(w: Any) -> Any:
 
 @implements(np.linalg.eig)
 def eig(a: Any) -> Any:
-    return _result(np.linalg.eig, *_eig("eig", a, False))
+    return _kind_of_result(np.linalg.eig)(*_eig("eig", a, False))
 
 
 @implements(np.linalg.eigvals)
@@ -102,14 +103,14 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: 
         return _hermitian_svd(a, compute_uv)
     m, n = a.shape[-2:]
     if compute_uv and full_matrices and m != n:
-        u, s, vh, further = decomposed(prim.FULL_SVD, None, a)
+        u, s, vh, further = apply_primitive(prim.FULL_SVD, None, a)
         if m > n:
             u = concatenate([u, further], axis=-1)
         else:
             vh = concatenate([vh, further], axis=-2)
     else:
-        u, s, vh = decomposed(prim.SVD, None, a)
-    return _result(np.linalg.svd, u, s, vh) if compute_uv else s
+        u, s, vh = apply_primitive(prim.SVD, None, a)
+    return _kind_of_result(np.linalg.svd)(u, s, vh) if compute_uv else s
 
 
 def _hermitian_svd(a: Any, compute_uv: bool) -> Any:
@@ -121,7 +122,7 @@ def _hermitian_svd(a: Any, compute_uv: bool) -> Any:
         return np.abs(w)
     u = take_along_axis(v, order[..., None, :], -1)
     vh = swapaxes(u * np.copysign(1.0, w)[..., None, :].astype(u.dtype), -1, -2)
-    return _result(np.linalg.svd, u, np.abs(w), conjugate(vh))
+    return _kind_of_result(np.linalg.svd)(u, np.abs(w), conjugate(vh))
 
 
 @implements(np.linalg.svdvals)
@@ -166,7 +167,7 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     a = _matrices("qr", a)
     m, n = a.shape[-2:]
     if mode == "complete" and m > n:
-        return _result(np.linalg.qr, *_by_reflections(a))
+        return _kind_of_result(np.linalg.qr)(*_by_reflections(a))
     if mode not in ("reduced", "complete", "r"):
         raise _refuse("qr", f"mode={mode!r}", "Use 'reduced' or 'r'.")
     if m >= n:
@@ -174,7 +175,7 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     else:
         q, r = apply_primitive(prim.QR, None, a[..., :m])
         r = concatenate([r, matmul(swapaxes(conjugate(q), -1, -2), a[..., m:])], axis=-1)
-    return r if mode == "r" else _result(np.linalg.qr, q, r)
+    return r if mode == "r" else _kind_of_result(np.linalg.qr)(q, r)
 
 
 @implements(np.linalg.pinv)

@@ -13,7 +13,7 @@ from hoad._core.trace.calls import apply_primitive
 from hoad._numpy.complex import conjugate, is_complex
 from hoad._numpy.creation import concatenate
 from hoad._numpy.rearranging import roll
-from hoad._numpy.registry import as_array, as_traced, implements, normal_axis, only_defaults
+from hoad._numpy.registry import FLOAT64, as_array, as_traced, implements, normal_axis, only_defaults
 from hoad._ops import primitives as prim
 from hoad.errors import ShapeError
 
@@ -41,6 +41,8 @@ def _sized(x: Any, n: int, axis: int) -> Any:
 
 def _complexed(x: Any) -> Any:
     x = as_traced(x)
+    if x.dtype is FLOAT64:
+        return apply_primitive(prim.COMPOSE, None, x, 0.0)
     return x.astype(np.result_type(x.dtype, np.complex64))
 
 
@@ -77,7 +79,8 @@ def _declare(primitive: Primitive, name: str) -> None:
     """``fft``, ``fft2`` and ``fftn``, or their inverses."""
 
     def one(a: Any, n: int | None = None, axis: int = -1, norm: Any = None, out: Any = None) -> Any:
-        only_defaults(f"fft.{name}", out=out)
+        if out is not None:
+            only_defaults(f"fft.{name}", out=out)
         x = _complexed(a)
         axis = normal_axis(axis, x.ndim)
         return _over(primitive, x, [x.shape[axis] if n is None else operator.index(n)], [axis], _norm(norm))

@@ -58,10 +58,9 @@ def _is_of_places(index: Any) -> bool:
 def getitem(x: Any, index: Any) -> Any:
     """Basic indices give views, unless an array is among them; others gather, and those that are traced stay live."""
     if type(x) is Array:
-        by_places = type(index) is np.ndarray or type(index) is list
-        found = at_places(x, index) if by_places else at_basic_index(x, index)
-        if found is not None:
-            return _laid_out(x, index, found) if by_places and found.ndim > 1 else found
+        found = at_basic_index(x, index)
+        if found is not None or (found := at_places(x, index)) is not None:
+            return found
     full = index if isinstance(index, tuple) else (index,)
     if isinstance(x, Scalar):
         return _new_axes(x, full)

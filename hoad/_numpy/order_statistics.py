@@ -11,6 +11,7 @@ import numpy as np
 from hoad._core.base.where import here
 from hoad._core.trace.traced import is_traced
 from hoad._numpy.complex import refuse_complex
+from hoad._numpy.indexing import getitem
 from hoad._numpy.indexing import where as choose_where
 from hoad._numpy.products import inexact
 from hoad._numpy.rearranging import argsort, sort, take_along_axis
@@ -90,6 +91,8 @@ def _taken(lines: Any, places: Any) -> Any:
     """Items of each line, at the same places or at its own."""
     last = lines.shape[-1] - 1
     places = np.minimum(np.maximum(places, 0), last).astype(np.intp)
+    if type(places) is np.ndarray and places.ndim == 1:
+        return getitem(lines, (..., places))
     return take_along_axis(lines, broadcast_to(as_traced(places), (*lines.shape[:-1], np.shape(places)[-1])), -1)
 
 
@@ -205,11 +208,15 @@ def _medians(name: str, skips_nan: bool) -> None:
         if math.prod(a.shape[d] for d in axes) == 0:  # nan and warnings by NumPy, of as much of nothing
             return getattr(np, name)(np.zeros(a.shape, a.dtype), axes, keepdims=keeps_axes(keepdims))
         lines = sort(_lines(a, axes))
-        n = _known(lines) if skips_nan else np.full(1, float(lines.shape[-1]))
-        low, high = _taken(lines, np.floor((n - 1) / 2)), _taken(lines, np.floor(n / 2))
-        found = choose_where(n % 2 == 1, low, (low + high) / 2)
-        if not skips_nan:
-            found = choose_where(np.isnan(lines[..., -1:]), lines[..., -1:], found)
+        if skips_nan:
+            n = _known(lines)
+            low, high = _taken(lines, np.floor((n - 1) / 2)), _taken(lines, np.floor(n / 2))
+            found = choose_where(n % 2 == 1, low, (low + high) / 2)
+        else:
+            half, odd = divmod(lines.shape[-1], 2)
+            found, last = lines[..., half : half + 1], lines[..., -1:]
+            found = found if odd else (lines[..., half - 1 : half] + found) / 2
+            found = choose_where(np.isnan(last), last, found)
         return _of_lines(found, a, axes, (), keepdims)
 
     implements(getattr(np, name))(implementation)

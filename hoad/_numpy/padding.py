@@ -22,6 +22,8 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> A
     x = as_traced(array)
     pad_width = plain("pad", pad_width)
     if mode == "constant":
+        if (found := _between_constants(x, pad_width, **options)) is not None:
+            return found
         constants = broadcast_to(as_traced(options.pop("constant_values", 0)), (x.ndim, 2)).astype(x.dtype)
         source = concatenate([ravel(x), ravel(constants)])
         marks = x.size + np.arange(2 * x.ndim).reshape(x.ndim, 2)
@@ -45,6 +47,27 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> A
         else:
             x = _reflected(x, axis, before, after, int(mode == "symmetric"))
     return x
+
+
+def _between_constants(x: Any, pad_width: Any, constant_values: Any = 0, **options: Any) -> Any:
+    """The common case, of one number on all sides, by a join along each axis; None for any other."""
+    pairs: Any = [pad_width] * 2 if type(pad_width) is int else pad_width
+    if type(pairs) not in (tuple, list):
+        return None
+    if len(pairs) == 2 and all(type(n) is int for n in pairs):
+        pairs = [pairs] * x.ndim
+    if len(pairs) != x.ndim or options or type(constant_values) not in (int, float):
+        return None
+    if not all(type(p) in (tuple, list) and len(p) == 2 and all(type(n) is int and n >= 0 for n in p) for p in pairs):
+        return None
+    made = x
+    for axis, widths in enumerate(pairs):
+        sides = [
+            [np.full((*made.shape[:axis], n, *made.shape[axis + 1 :]), constant_values, x.dtype)] if n else []
+            for n in widths
+        ]
+        made = concatenate([*sides[0], made, *sides[1]], axis) if any(widths) else made
+    return copy(x) if made is x else made
 
 
 def _widths(pad_width: Any, ndim: int) -> list[list[int]]:

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from hoad._core.base.where import here
-from hoad._core.trace.calls import apply_primitive, are_matrices, product_of_floats
+from hoad._core.trace.calls import apply_primitive, are_matrices, has_factors, product_of_floats
 from hoad._core.trace.traced import Array, Traced, is_traced
 from hoad._numpy.complex import refuse_complex, squared_size
 from hoad._numpy.indexing import where
 from hoad._numpy.reductions import max, min, sum
 from hoad._numpy.registry import FLOAT64, as_traced, implements, normal_axis, only_defaults
 from hoad._numpy.shape import moveaxis, ravel, reshape, squeeze, transpose
-from hoad._numpy.spectra import decomposed, factored, multiplied
+from hoad._numpy.spectra import multiplied
 from hoad._ops import primitives as prim
 from hoad.errors import TracedValueError
 
@@ -51,7 +51,7 @@ def without_sparse(name: str, advice: str = TO_DENSE) -> Callable[[Function], Fu
 def refuse_sparse(name: str, operands: Iterable[Any], advice: str = "A @ x") -> None:
     """Raise if one of these is a sparse matrix, or the object that NumPy makes of one."""
     for x in operands:
-        if type(x) is Array or (type(x) is np.ndarray and x.dtype is FLOAT64):
+        if type(x) is Array or type(x) is str or (type(x) is np.ndarray and x.dtype is FLOAT64):
             continue
         is_object = isinstance(x, np.ndarray) and x.dtype == object and not x.ndim
         found = x.item() if is_object else x
@@ -62,7 +62,7 @@ def refuse_sparse(name: str, operands: Iterable[Any], advice: str = "A @ x") -> 
 
 def float_product(a: Any, b: Any) -> Any:
     """``a @ b`` of arrays of one or two axes of float64, the common case; None for anything else."""
-    if factored and type(a) is type(b) and are_matrices(a, b) and (found := multiplied(a, b)) is not None:
+    if type(a) is type(b) and are_matrices(a, b) and has_factors(a) and (found := multiplied(a, b)) is not None:
         return found
     return product_of_floats(a, b)
 
@@ -166,8 +166,9 @@ def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
 @without_sparse("np.linalg.solve", "hoad.scipy.sparse.linalg.spsolve(A, b), or A.toarray() for an array")
 def solve(a: Any, b: Any) -> Any:
     a, b = inexact(a), inexact(b)
-    dtype = np.result_type(a.dtype, b.dtype)
-    a, b = a.astype(dtype), b.astype(dtype)
+    if a.dtype is not b.dtype:
+        dtype = np.result_type(a.dtype, b.dtype)
+        a, b = a.astype(dtype), b.astype(dtype)
     if b.ndim == 1:
         return apply_primitive(prim.SOLVE, None, a, reshape(b, (-1, 1)) if is_traced(b) else b.reshape(-1, 1))[..., 0]
     return apply_primitive(prim.SOLVE, None, a, b)
@@ -183,10 +184,13 @@ def det(a: Any) -> Any:
     return apply_primitive(prim.DET, None, inexact(a))
 
 
+SLOGDET_RESULT: Any = type(np.linalg.slogdet(np.eye(1)))
+
+
 @implements(np.linalg.slogdet)
 def slogdet(a: Any) -> Any:
     sign, logabsdet = apply_primitive(prim.SLOGDET, None, inexact(a))
-    return type(np.linalg.slogdet(np.eye(1)))(sign, logabsdet)
+    return SLOGDET_RESULT(sign, logabsdet)
 
 
 def root(squares: Any) -> Any:
@@ -239,7 +243,7 @@ def _matrix_norm(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any
         found = max(sums, outer_axis, keepdims=True) if ord > 0 else min(sums, outer_axis, keepdims=True)
         return found if keepdims else squeeze(found, axes)
     if ord in (2, -2, "nuc"):
-        (*_, s, _) = decomposed(prim.SVD, None, moveaxis(x, axes, (-2, -1)))
+        (*_, s, _) = apply_primitive(prim.SVD, None, moveaxis(x, axes, (-2, -1)))
         s = where(np.equal(s, 0), 0.0, s)  # the subgradient 0, as of any norm
         found = sum(s, -1) if ord == "nuc" else max(s, -1) if ord > 0 else min(s, -1)
         return reshape(found, tuple(1 if d in axes else n for d, n in enumerate(x.shape))) if keepdims else found
@@ -263,6 +267,6 @@ implements(np.linalg.matrix_norm)(lambda x, /, *, keepdims=False, ord="fro": nor
 def cond(x: Any, p: Any = None) -> Any:
     x = inexact(x)
     if p is None or p in (2, -2):
-        (*_, s, _) = decomposed(prim.SVD, None, x)
+        (*_, s, _) = apply_primitive(prim.SVD, None, x)
         return s[..., 0] / s[..., -1] if p != -2 else s[..., -1] / s[..., 0]
     return norm(x, p, (-2, -1)) * norm(inv(x), p, (-2, -1))

@@ -47,7 +47,8 @@ def linspace(
     turns = np.arange(0, count, dtype=found_in).reshape((-1,) + (1,) * delta.ndim)
     y = turns * (step if steps > 0 else delta)
     if steps > 0:  # a step of zero may be one that is too small, where NumPy works in another order
-        y = where(np.any(np.equal(step, 0)), turns / steps * delta, y)
+        is_zero = np.equal(step, 0)
+        y = where(np.any(is_zero) if np.ndim(step) else is_zero, turns / steps * delta, y)
     y = y + start
     if endpoint and count > 1:
         y = concatenate(

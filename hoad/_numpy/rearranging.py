@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,14 +13,15 @@ from numpy.lib.stride_tricks import sliding_window_view
 from hoad._core.base.where import here
 from hoad._core.kernels import ufuncs
 from hoad._core.ops.plan import broadcast_shapes
-from hoad._core.trace.calls import apply_primitive
+from hoad._core.trace.calls import apply_primitive, stacked
 from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.memory_order import with_order
 from hoad._core.trace.traced import Array, is_traced
+from hoad._core.trace.views import FEW, at_basic_index, at_places, places, read
 from hoad._numpy.creation import concatenate, stack
 from hoad._numpy.indexing import along_axis, getitem, where, whole
 from hoad._numpy.registry import Axis, as_traced, decided, implements, normal_axes, normal_axis, only_defaults
-from hoad._numpy.shape import atleast_1d, atleast_2d, atleast_3d, broadcast_to, moveaxis, ravel, reshape, swapaxes
+from hoad._numpy.shape import atleast_1d, atleast_2d, atleast_3d, broadcast_to, ravel, reshape
 from hoad._numpy.shape import copy as copied
 from hoad._ops import primitives as prim
 from hoad.errors import NoRuleError
@@ -32,6 +34,8 @@ def gather(x: Any, places: np.ndarray) -> Any:
 
 def moved(move: Callable[..., Any], x: Any, *args: Any, **kwargs: Any) -> Any:
     """What NumPy's own function, which only moves items, does to x: found by moving their places."""
+    if type(x) is Array and 0 < x.size <= FEW:
+        return read(x, np.asarray(move(places(x), *args, **kwargs)))
     x = as_traced(x)
     return gather(x, np.asarray(move(prim.flat_places(x.shape), *args, **kwargs), order="C"))
 
@@ -61,8 +65,10 @@ def _flat_or(x: Any, axis: int | None) -> tuple[Any, int]:
 @implements(np.flip)
 def flip(m: Any, axis: Axis = None) -> Any:
     m = as_traced(m)
+    if axis is None:
+        return m[(slice(None, None, -1),) * m.ndim]
     axes = normal_axes(axis, m.ndim)
-    return m[tuple(slice(None, None, -1 if d in axes else None) for d in range(m.ndim))] if axes else m
+    return m[tuple([slice(None, None, -1 if d in axes else None) for d in range(m.ndim)])]
 
 
 @implements(np.fliplr)
@@ -86,17 +92,21 @@ def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
     if first == second:
         raise ValueError("Axes must be different.")
     if k % 2 == 0:
-        return flip(m, (first, second)) if k % 4 else m
-    return swapaxes(flip(m, second), first, second) if k % 4 == 1 else flip(swapaxes(m, first, second), second)
+        return flip(m, (first, second) if k % 4 else ())
+    turned = np.swapaxes(flip(m, second) if k % 4 == 1 else m, first, second)  # a view
+    return turned if k % 4 == 1 else flip(turned, second)
 
 
 @implements(np.roll)
 def roll(a: Any, shift: Any, axis: Axis = None) -> Any:
     shift = plain("roll", shift)
     a = as_traced(a)
+    if a.ndim == 1 and type(shift) is int and (axis is None or type(axis) is int):
+        axis = normal_axis(axis or 0, 1)
     if axis is None:
         return reshape(roll(ravel(a), int(np.sum(shift)), 0), tuple(a.shape))
-    for step, d in np.broadcast(shift, axis):
+    each = [(shift, axis)] if type(shift) is type(axis) is int else np.broadcast(shift, axis)
+    for step, d in each:
         d = normal_axis(d, a.ndim)
         cut = -int(step) % a.shape[d] if a.shape[d] else 0
         if cut:
@@ -126,7 +136,11 @@ def tile(A: Any, reps: Any) -> Any:
 @implements(np.repeat, method="repeat")
 def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
     repeats = plain("repeat", repeats)
-    return moved(np.repeat, a, repeats, axis)
+    return moved(_repeated, a, repeats, axis)
+
+
+def _repeated(x: Any, repeats: Any, axis: int | None) -> Any:
+    return x.repeat(repeats, axis)  # the method, which NumPy does not dispatch
 
 
 @implements(np.resize)
@@ -153,7 +167,10 @@ def hstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
 
 @implements(np.vstack)
 def vstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
-    return concatenate([atleast_2d(x) for x in _each(tup)], dtype=dtype, casting=casting)
+    parts = _each(tup)
+    if dtype is None and parts and getattr(parts[0], "ndim", 0) == 1 and (found := stacked(parts, 0)) is not None:
+        return found
+    return concatenate([atleast_2d(x) for x in parts], dtype=dtype, casting=casting)
 
 
 @implements(np.dstack)
@@ -214,14 +231,16 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     indices_or_sections = plain("array_split", indices_or_sections)
     x = as_traced(ary)
     axis = normal_axis(axis, x.ndim)
-    lengths = [len(part) for part in np.array_split(np.empty(x.shape[axis]), indices_or_sections)]
+    before = (slice(None),) * axis
     if isinstance(indices_or_sections, (int, np.integer)):
-        ends = list(itertools.accumulate(lengths))
-        bounds = list(zip([0, *ends[:-1]], ends, strict=True))
-    else:
-        cuts = [0, *[int(k) for k in indices_or_sections], x.shape[axis]]
-        bounds = list(itertools.pairwise(cuts))
-    return [x[(slice(None),) * axis + (slice(*bound),)] for bound in bounds]
+        count = int(indices_or_sections)
+        if count <= 0:
+            raise ValueError("number sections must be larger than 0.")
+        each, further = divmod(x.shape[axis], count)
+        cuts = [k * each + min(k, further) for k in range(count + 1)]
+        return [x[(*before, slice(*bound))] for bound in itertools.pairwise(cuts)]
+    cuts = [0, *[int(k) for k in indices_or_sections], x.shape[axis]]
+    return [x[(*before, slice(*bound))] for bound in itertools.pairwise(cuts)]
 
 
 @implements(np.split)
@@ -251,8 +270,9 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     x = as_traced(x)
     if x.ndim == 0:
         raise ValueError("Input array must be at least 1-d.")
-    x = moveaxis(x, axis, 0)
-    return tuple(x[k] for k in range(x.shape[0]))
+    axis = normal_axis(axis, x.ndim)
+    before = (slice(None),) * axis
+    return tuple([x[(*before, k)] for k in range(x.shape[axis])])
 
 
 if hasattr(np, "unstack"):  # since NumPy 2.1
@@ -287,11 +307,10 @@ triu = implements(np.triu)(_triangle("triu", lambda n, m, k: ~np.tri(n, m, k - 1
 
 @implements(np.take, method="take")
 def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Any:
-    only_defaults("take", out=out)
-    if type(a) is Array and mode == "raise" and a.ndim and (axis == 0 or (axis is None and a.ndim == 1)):
-        places = np.asarray(indices) if type(indices) in (list, np.ndarray) and not holds_traced(indices) else None
-        if places is not None and places.ndim and places.dtype.kind in "iu" and a.size:  # the common case
-            return with_order(getitem(a, places), None)
+    if out is not None:
+        only_defaults("take", out=out)
+    if type(a) is Array and mode == "raise" and a.size and (found := _taken(a, indices, axis)) is not None:
+        return found
     a, indices = as_traced(a), whole(indices, booleans=True)
     if axis is None:
         a, axis = ravel(a), 0
@@ -308,6 +327,19 @@ def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
     elif mode == "clip":
         indices = np.minimum(np.maximum(indices, 0), a.shape[axis] - 1)
     return with_order(getitem(a, (slice(None),) * axis + (indices,)), None)  # as in C, which the index need not be
+
+
+def _taken(a: Any, indices: Any, axis: int | None) -> Any:
+    """The common case of `take`, of plain integers along an axis of an array that is not large; None for any other."""
+    if not a.ndim or (axis is None and a.ndim != 1):
+        return None
+    index = (slice(None),) * normal_axis(axis or 0, a.ndim) + (indices,)
+    if type(indices) is int:
+        found = at_basic_index(a, index)
+        return found.copy() if type(found) is Array else found
+    if type(indices) is np.ndarray and indices.dtype.kind not in "iu":
+        return None
+    return with_order(at_places(a, index), None)  # as in C, which the index need not be
 
 
 @implements(np.take_along_axis)
@@ -369,17 +401,28 @@ def extract(condition: Any, arr: Any) -> Any:
 
 @implements(np.argsort, method="argsort")
 def argsort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
-    only_defaults("argsort", order=order)
-    a, axis = _flat_or(a, axis if np.ndim(a) else None)  # a number counts as a vector of one
+    if order is not None:
+        only_defaults("argsort", order=order)
+    a = as_traced(a)
+    a, axis = _flat_or(a, axis if a.ndim else None)  # a number counts as a vector of one
     return apply_primitive(prim.ARGSORT, (axis,), a)
 
 
 @implements(np.sort)
 def sort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
     """Equal items keep their order, and so do their derivatives."""
-    only_defaults("sort", order=order)
+    if order is not None:
+        only_defaults("sort", order=order)
     a, axis = _flat_or(a, axis)
-    return take_along_axis(a, argsort(a, axis), axis)
+    return _in_order(a, apply_primitive(prim.ARGSORT, (axis,), a), axis)
+
+
+def _in_order(a: Any, places: Any, axis: int) -> Any:
+    """The items of a along an axis in another order, which none of the places lies outside of."""
+    if a.ndim > 1:
+        starts = prim.flat_places(a.shape)[(slice(None),) * axis + (slice(1),)]
+        places = places * math.prod(a.shape[axis + 1 :]) + starts
+    return gather(a, places)
 
 
 @implements(np.argpartition, method="argpartition")
@@ -395,7 +438,7 @@ def partition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect"
     """Equal items keep their order, as in `sort`."""
     only_defaults("partition", order=order)
     a, axis = _flat_or(a, axis)
-    return take_along_axis(a, argpartition(a, kth, axis), axis)
+    return _in_order(a, argpartition(a, kth, axis), axis)
 
 
 @implements(sliding_window_view)

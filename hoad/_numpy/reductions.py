@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hoad._core.graph.primitive import Primitive
-from hoad._core.trace.calls import apply_primitive, summed
+from hoad._core.trace.calls import apply_primitive, reduced
 from hoad._core.trace.traced import METHODS, REDUCTIONS, Scalar
 from hoad._numpy.creation import concatenate
 from hoad._numpy.indexing import where as choose_where
@@ -24,7 +24,7 @@ from hoad._numpy.registry import (
     reduced_axes,
 )
 from hoad._numpy.shape import astype, broadcast_to, copy, reshape, transpose
-from hoad._numpy.spectra import determinant, factored, total
+from hoad._numpy.spectra import determinant, total
 from hoad._ops import primitives as prim
 
 
@@ -73,14 +73,14 @@ def sum(
     initial: Any = None,
     where: Any = None,
 ) -> Any:
-    is_plain = dtype is None and out is None and initial is None and where is None and not factored
-    if is_plain and (found := summed(x, axis, keepdims)) is not None:
+    is_plain = dtype is None and out is None and initial is None and where is None
+    if is_plain and (found := reduced(prim.SUM, x, axis, keepdims)) is not None:
         return found
     x = as_traced(x)
     if dtype is not None:
         x = astype(x, dtype)
-    elif x.dtype.kind in "biu":
-        x = astype(x, np.sum(np.zeros(0, x.dtype)).dtype)
+    elif x.dtype.kind in "biu" and x.dtype.itemsize < np.dtype(np.intp).itemsize:
+        x = astype(x, np.uintp if x.dtype.kind == "u" else np.intp)
     if out is None and initial is None and where is None:
         return _reduce(prim.SUM, x, axis, keepdims)
     only_defaults("sum", out=out)
@@ -97,9 +97,9 @@ def mean(
 ) -> Any:
     if out is not None:
         only_defaults("mean", out=out)
-    is_plain = dtype is None and (where is None or where is np._NoValue) and not factored
-    if is_plain and (found := summed(x, axis, keepdims)) is not None:
-        return found / (x.size if axis is None else x.shape[axis])
+    is_plain = dtype is None and (where is None or where is np._NoValue)
+    if is_plain and (found := reduced(prim.SUM, x, axis, keepdims)) is not None:
+        return found / math.prod([x.shape[d] for d in normal_axes(axis, x.ndim)])
     x = as_traced(x)
     if dtype is not None or x.dtype.kind in "biu":
         x = astype(x, dtype or np.float64)
@@ -125,9 +125,10 @@ def _extremum(name: str, primitive: Primitive, combine: np.ufunc, sign: int) -> 
     ) -> Any:
         if out is not None:
             only_defaults(name, out=out)
-        x = as_traced(x)
         if not is_given(where) and not is_given(initial):
-            return _reduce(primitive, x, axis, keepdims)
+            found = reduced(primitive, x, axis, keepdims)
+            return _reduce(primitive, as_traced(x), axis, keepdims) if found is None else found
+        x = as_traced(x)
         if is_given(where):
             if not is_given(initial):
                 raise ValueError(

@@ -70,6 +70,8 @@ def as_array(x: Any) -> Any:
 
 def normal_axis(axis: SupportsIndex, ndim: int) -> int:
     """The axis as a non-negative number."""
+    if type(axis) is int and 0 <= axis < ndim:
+        return axis
     found = operator.index(axis)
     if not -ndim <= found < ndim:
         raise np.exceptions.AxisError(found, ndim)

@@ -44,6 +44,8 @@ def operand_and_order(graph: Any, k: int) -> tuple[int, Any] | None:
             return None
         is_same = np.array_equal(places, order + n * np.arange(len(places))[:, None])
         return (operands[0], tuple(order.tolist())) if is_same else None
+    if len(shape) == 1 and _is_order(graph, operands[1], n):
+        return operands[0], operands[1]
     index, (node, *more), params, *_ = node_row(graph, operands[1])
     if index is not prim.FLAT_INDEX or more or not _is_order(graph, node, n):
         return None

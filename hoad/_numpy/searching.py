@@ -22,7 +22,8 @@ from hoad.errors import ShapeError
 
 def _place(name: str, primitive: Any) -> Callable[..., Any]:
     def implementation(a: Any, axis: int | None = None, out: Any = None, *, keepdims: Any = False) -> Any:
-        only_defaults(name, out=out)
+        if out is not None:
+            only_defaults(name, out=out)
         a = as_traced(a)
         if axis is not None:
             (axis,) = reduced_axes(axis, a.ndim) or (None,)

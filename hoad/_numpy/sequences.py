@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from hoad._core.trace.calls import apply_primitive
+from hoad._core.trace.traced import is_traced
 from hoad._numpy.complex import conjugate, refuse_complex
 from hoad._numpy.creation import concatenate
 from hoad._numpy.indexing import where
 from hoad._numpy.products import inexact
-from hoad._numpy.rearranging import flip, take
+from hoad._numpy.rearranging import flip, gather, take
 from hoad._numpy.reductions import sum
 from hoad._numpy.registry import as_traced, implements, normal_axes, normal_axis, only_defaults
 from hoad._numpy.shape import broadcast_to, ravel, reshape
@@ -229,18 +230,22 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
         xp = concatenate([xp[-1:] - period, xp, xp[:1] + period])
         fp = concatenate([fp[-1:], fp, fp[:1]])
     n = xp.shape[0]
-    at = reshape(x, (*x.shape, 1))
-    reached = sum(np.greater_equal(at, xp).astype(np.intp), -1)
+    reached = np.searchsorted(xp, x, "right")
     outside_left, outside_right = np.equal(reached, 0), np.greater(x, xp[-1])
     low, high = fp[0] if left is None else left, fp[-1] if right is None else right
     if n == 1:
         return where(np.less(x, xp[0]), low, where(outside_right, high, fp[0]))
     below = np.minimum(np.maximum(reached - 1, 0), n - 2)
-    x0, x1, y0, y1 = take(xp, below), take(xp, below + 1), take(fp, below), take(fp, below + 1)
+    x0, x1, y0, y1 = _at(xp, below), _at(xp, below + 1), _at(fp, below), _at(fp, below + 1)
     inside = np.logical_not(np.logical_or(outside_left, outside_right))
     width = where(inside, x1 - x0, 1.0)
     found = where(np.equal(x, x1), y1, y0 + (y1 - y0) / width * (x - x0))
     return where(np.isnan(x), x, where(outside_left, low, where(outside_right, high, found)))
+
+
+def _at(x: Any, places: Any) -> Any:
+    """The items of a vector at places that all lie within it."""
+    return gather(x, places) if is_traced(x) or is_traced(places) else x[places]
 
 
 # ---- convolutions ---------------------------------------------------------------------------------------------------

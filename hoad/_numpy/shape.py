@@ -13,7 +13,7 @@ from hoad._core.base.where import here
 from hoad._core.ops.plan import broadcast_shapes
 from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.memory_order import copied_in_order, has_order, order_for, with_order
-from hoad._core.trace.traced import METHODS, PYTHON_NUMBER, Array, Scalar, representing
+from hoad._core.trace.traced import FUNCTIONS, METHODS, PYTHON_NUMBER, Array, Scalar, representing
 from hoad._core.trace.views import as_written_to, copy_of
 from hoad._numpy.registry import FLOAT64, Axis, as_traced, implements, normal_axes, normal_axis
 from hoad._ops import primitives as prim
@@ -43,6 +43,8 @@ def reshape(x: Any, /, shape: Any = None, order: str = "C", *, copy: bool | None
         )
     if shape == x.shape:
         return x
+    if type(x) is np.ndarray:
+        return x.reshape(shape)
     if shape == () and x.dtype == FLOAT64:
         return x[(0,) * x.ndim]
     return apply_primitive(prim.RESHAPE, (shape,), x)
@@ -50,56 +52,82 @@ def reshape(x: Any, /, shape: Any = None, order: str = "C", *, copy: bool | None
 
 @implements(np.ravel)
 def ravel(x: Any, order: str = "C") -> Any:
-    return reshape(x, (-1,) if math.prod(np.shape(x)) else (0,), order)
+    x = as_traced(x)
+    return reshape(x, (x.size,), order)
+
+
+# ---- axes in another order ------------------------------------------------------------------------------------------
+
+
+def axes_in_order(x: Any, axes: Sequence[int] | None = None) -> tuple[int, ...]:
+    """The axes of x that ``np.transpose`` puts in turn; so of the functions below."""
+    if axes is None:
+        return tuple(range(x.ndim - 1, -1, -1))
+    order = tuple([normal_axis(a, x.ndim) for a in axes])
+    if len(order) != x.ndim or len(set(order)) != x.ndim:
+        raise ValueError(f"axes {axes} do not fit an array of shape {x.shape}")
+    return order
+
+
+def axes_swapped(x: Any, axis1: int, axis2: int) -> tuple[int, ...]:
+    order = list(range(x.ndim))
+    axis1, axis2 = normal_axis(axis1, x.ndim), normal_axis(axis2, x.ndim)
+    order[axis1], order[axis2] = axis2, axis1
+    return tuple(order)
+
+
+def axes_moved(a: Any, source: Axis, destination: Axis) -> tuple[int, ...]:
+    ndim = a.ndim
+    left, right = ([d] if isinstance(d, (int, np.integer)) else list(d or ()) for d in (source, destination))
+    left, right = ([normal_axis(d, ndim) for d in axes] for axes in (left, right))
+    if len(left) != len(right) or len(set(left)) < len(left) or len(set(right)) < len(right):
+        raise ValueError(f"np.moveaxis cannot move the axes {source} to {destination}: each must be given once")
+    rest = iter([d for d in range(ndim) if d not in left])
+    place = dict(zip(right, left, strict=True))
+    return tuple([place[d] if d in place else next(rest) for d in range(ndim)])
+
+
+def axes_rolled(a: Any, axis: int, start: int = 0) -> tuple[int, ...]:
+    axis = normal_axis(axis, a.ndim)
+    start = start + a.ndim if start < 0 else start
+    if not 0 <= start <= a.ndim:
+        raise np.exceptions.AxisError(start, a.ndim + 1)
+    return axes_moved(a, axis, start - 1 if axis < start else start)
+
+
+def _permuted(x: Any, order: tuple[int, ...]) -> Any:
+    if type(x) is np.ndarray:
+        return x.transpose(order)
+    return x if order == tuple(range(x.ndim)) else apply_primitive(prim.TRANSPOSE, (order,), x)
 
 
 @implements(np.transpose)
 def transpose(x: Any, axes: Sequence[int] | None = None) -> Any:
     x = as_traced(x)
-    if axes is None:
-        return apply_primitive(prim.TRANSPOSE, (tuple(range(x.ndim - 1, -1, -1)),), x) if x.ndim > 1 else x
-    order = tuple(normal_axis(a, x.ndim) for a in axes)
-    if sorted(order) != list(range(x.ndim)):
-        raise ValueError(f"axes {axes} do not fit an array of shape {x.shape}")
-    if order == tuple(range(x.ndim)):
-        return x
-    return apply_primitive(prim.TRANSPOSE, (order,), x)
+    return _permuted(x, axes_in_order(x, axes))
 
 
 @implements(np.swapaxes)
 def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
-    order = list(range(x.ndim))
-    axis1, axis2 = normal_axis(axis1, x.ndim), normal_axis(axis2, x.ndim)
-    order[axis1], order[axis2] = axis2, axis1
-    return transpose(x, order)
+    return _permuted(x, axes_swapped(x, axis1, axis2))
 
 
 @implements(np.moveaxis)
 def moveaxis(a: Any, source: Axis, destination: Axis) -> Any:
     a = as_traced(a)
-    left, right = ([d] if isinstance(d, (int, np.integer)) else list(d or ()) for d in (source, destination))
-    left, right = ([normal_axis(d, a.ndim) for d in axes] for axes in (left, right))
-    if len(left) != len(right) or len(set(left)) < len(left) or len(set(right)) < len(right):
-        raise ValueError(f"np.moveaxis cannot move the axes {source} to {destination}: each must be given once")
-    rest = iter([d for d in range(a.ndim) if d not in left])
-    place = dict(zip(right, left, strict=True))
-    return transpose(a, [place[d] if d in place else next(rest) for d in range(a.ndim)])
+    return _permuted(a, axes_moved(a, source, destination))
 
 
 @implements(np.rollaxis)
 def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
-    axis = normal_axis(axis, a.ndim)
-    start = start + a.ndim if start < 0 else start
-    if not 0 <= start <= a.ndim:
-        raise np.exceptions.AxisError(start, a.ndim + 1)
-    return moveaxis(a, axis, start - 1 if axis < start else start)
+    return _permuted(a, axes_rolled(a, axis, start))
 
 
 @implements(np.matrix_transpose, np.linalg.matrix_transpose)
 def matrix_transpose(x: Any, /) -> Any:
     if x.ndim < 2:
         raise ValueError(f"Input array must be at least 2-dimensional, but it is {x.ndim}")
-    return swapaxes(x, -1, -2)
+    return FUNCTIONS[np.swapaxes](x, -1, -2)
 
 
 def _at_least(ndim: int, widen: Callable[[tuple[int, ...]], tuple[int, ...]]) -> Callable[..., Any]:
@@ -125,6 +153,8 @@ def broadcast_to(x: Any, shape: SupportsIndex | tuple[int, ...] | list[int], sub
     shape = tuple(shape) if isinstance(shape, (tuple, list)) else (operator.index(shape),)
     if x.shape == shape:
         return x
+    if type(x) is np.ndarray:
+        return np.broadcast_to(x, shape)
     if broadcast_shapes(x.shape, shape) != shape:
         raise ShapeError(f"cannot broadcast shape {x.shape} to {shape} ({here()}).")
     return apply_primitive(prim.BROADCAST_TO, (shape,), x)

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hoad._core.graph.inspect import const_value, node_row
-from hoad._core.graph.primitive import Primitive
-from hoad._core.trace.calls import apply_primitive
+from hoad._core.trace.calls import apply_primitive, has_factors
 from hoad._core.trace.traced import graph_of, is_traced, node_of, traced_node
 from hoad._numpy.complex import is_complex
 from hoad._numpy.registry import operand_at
@@ -33,16 +32,6 @@ MOST_BETWEEN, MOST_FACTORS = 1000, 8
 
 # The operations whose results may be eigenvalues or singular values, in some order.
 OF_VALUES = frozenset({prim.EIGH, prim.RESULT, prim.GETITEM, prim.GATHER_ITEMS})
-
-# Whether this process has recorded a factorisation: else nothing is looked for.
-factored: list[bool] = []
-
-
-def decomposed(primitive: Primitive, params: Any, a: Any) -> Any:
-    """The factors of a matrix, of which functions are looked for from now on."""
-    factored[:] = [True]
-    return apply_primitive(primitive, params, a)
-
 
 # ---- what a node is -------------------------------------------------------------------------------------------------
 
@@ -197,7 +186,7 @@ def total(x: Any, axes: tuple[int, ...]) -> Any:
 
     Of a function of eigenvalues or singular values, along the last axis; or of one times two vectors of coordinates.
     """
-    if not factored or not is_traced(x) or x.ndim == 0 or x.dtype.kind != "f":
+    if not has_factors(x) or x.ndim == 0 or x.dtype.kind != "f":
         return None
     graph, node = graph_of(x), node_of(x)
     if node < 0:  # a constant
@@ -235,7 +224,7 @@ def total(x: Any, axes: tuple[int, ...]) -> Any:
 
 def determinant(x: Any) -> Any:
     """The product over the last axis of a function of eigenvalues: the determinant of that of the matrix. Or None."""
-    if not factored or not is_traced(x) or x.ndim == 0 or x.dtype.kind != "f":
+    if not has_factors(x) or x.ndim == 0 or x.dtype.kind != "f":
         return None
     found = _function_of(x)
     if found is None or node_row(graph_of(x), found.first.node)[0] is not prim.EIGH:
@@ -444,7 +433,7 @@ def _matrix_of(graph: Any, first: Source, left: str, right: str, weight: Any) ->
 
 def multiplied(a: Any, b: Any) -> Any:
     """The product of two arrays, if it is that of a function of a matrix; else None."""
-    if not factored or not (is_traced(a) and is_traced(b)) or a.dtype.kind not in "fc":
+    if not (has_factors(a) and is_traced(b)) or a.dtype.kind not in "fc":
         return None
     graph, nodes = graph_of(a), (node_of(a), node_of(b))
     left, right = (_factor(graph, k) for k in nodes)

@@ -44,13 +44,15 @@ def mirrored(a: Any, lower: bool = True, conjugated: bool = True) -> Any:
     graph, node = graph_of(a), node_of(a)
     if _is_symmetric_throughout(graph, node, {}):
         return a
-    other = np.swapaxes(a, -1, -2)
-    if conjugated:
-        other = np.conjugate(other)
-    if depends_on_matrix(graph, node, MOST_NODES) and _depends_alike(a):
+    is_alike = depends_on_matrix(graph, node, MOST_NODES) and _depends_alike(a)
+    if is_alike:
         value = node_row(graph, node)[4]
         if value is None or prim.is_symmetric(value, conjugated):
             return a
+    other = np.swapaxes(a, -1, -2)
+    if conjugated and a.dtype.kind == "c":
+        other = np.conjugate(other)
+    if is_alike:
         decided(np.any(np.not_equal(a, other)))
     found = np.where(_triangle(a.shape[-1], lower), a, other)
     if a.dtype.kind != "c" or not conjugated:

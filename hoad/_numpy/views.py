@@ -16,19 +16,21 @@ from hoad._core.ops.plan import broadcast_shapes
 from hoad._core.trace.memory_order import is_in_doubt, with_unknown_order
 from hoad._core.trace.traced import FUNCTIONS, METHODS, Array
 from hoad._core.trace.views import (
+    broadcast_view,
     copy_of,
     is_part,
     is_settled,
+    permuted,
     places,
     reshape_method,
     reshaped_in_turn,
     seen,
     shadow,
-    transposed,
     view_of,
 )
 from hoad._numpy.contractions import matrix_product, normal_subscripts, sum_of_one
 from hoad._numpy.registry import as_array, implements
+from hoad._numpy.shape import axes_in_order, axes_moved, axes_rolled, axes_swapped
 
 Implementation = Callable[..., Any]
 
@@ -36,7 +38,8 @@ BROADCAST = "several items of a broadcast array are one item, so that nothing is
 WINDOWS = "one item stands in several windows, so that nothing is written to them"
 DIAGONAL = "a diagonal of an array is not written to, as in NumPy; use np.fill_diagonal"
 
-IN_TURN = {np.reshape, np.ravel, np.expand_dims, np.squeeze}  # whose items are those of the array, in turn
+# What their views hold is told by the views: the items in turn, or a diagonal.
+BY_VIEW = {np.reshape, np.ravel, np.expand_dims, np.squeeze, np.diagonal, np.linalg.diagonal, np.diag}
 
 # Whether reshape can be asked not to copy, as from NumPy 2.1 on.
 _ASKS = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
@@ -77,22 +80,52 @@ def _apart(ravel: Implementation, value: Implementation) -> Implementation:
     return implementation
 
 
-def _transpose(general: Implementation, value: Implementation) -> Implementation:
-    """The common case, of all axes, is found sooner."""
+def _permuting(order: Callable[..., tuple[int, ...]]) -> Callable[[Implementation, Implementation], Implementation]:
+    """The common case of another order of the axes is found sooner."""
 
+    def decided(general: Implementation, value: Implementation) -> Implementation:
+        def implementation(x: Any, *args: Any, **kwargs: Any) -> Any:
+            found = permuted(x, order(x, *args, **kwargs)) if type(x) is Array else None
+            return general(x, *args, **kwargs) if found is None else found
+
+        return implementation
+
+    return decided
+
+
+def _transpose(general: Implementation, value: Implementation) -> Implementation:
     def implementation(x: Any, axes: Any = None) -> Any:
-        found = transposed(x) if type(x) is Array and axes is None else None
-        return general(x, axes) if found is None else found
+        if type(x) is Array:
+            found = permuted(x, None if axes is None else axes_in_order(x, axes))
+            if found is not None:
+                return found
+        return general(x, axes)
 
     return implementation
 
 
+def _broadcast(general: Implementation, value: Implementation) -> Implementation:
+    """The common case, of a shape as a tuple, is found sooner."""
+
+    def implementation(x: Any, shape: Any, subok: bool = False) -> Any:
+        found = broadcast_view(x, shape, BROADCAST) if type(x) is Array else None
+        return general(x, shape) if found is None else found
+
+    return implementation
+
+
+def _diag(general: Implementation, value: Implementation) -> Implementation:
+    """A matrix with a diagonal is no view."""
+    return lambda v, k=0: value(v, k) if type(v) is Array and v.ndim == 1 else general(v, k)
+
+
 def _of_each(value: Implementation, look: Implementation) -> Implementation:
-    """`seen`, for a function of several arrays that gives a view of each."""
-    of_one = seen(value, look)
+    """`seen`, for a function of several arrays that gives each as it is, or a view of it with more axes."""
+    of_one = seen(value, look, None, True)
+    least = look(0.0).ndim
 
     def implementation(*arrays: Any) -> Any:
-        found = tuple(of_one(as_array(x)) for x in arrays)
+        found = tuple([x if type(x) is Array and x.ndim >= least else of_one(as_array(x)) for x in arrays])
         return found[0] if len(found) == 1 else found
 
     return implementation
@@ -132,6 +165,9 @@ def _einsum(value: Implementation) -> Implementation:
         inputs, output, parts = normal_subscripts(operands)
         if len(parts) > 1 or not set(inputs[0]) <= set(output) or not isinstance(parts[0], Array):
             return value(*operands, **options)
+        order = [inputs[0].index(s) for s in output] if len(inputs[0]) == len(output) else []
+        if order and (found := permuted(parts[0], tuple(order))) is not None:
+            return found
         found = value(*operands, **options) if is_settled(parts[0]) else None
         view = np.einsum(*[shadow(y) if isinstance(y, Array) else y for y in operands])
         if not isinstance(view, np.ndarray):  # a number, of an array of no dimensions
@@ -168,28 +204,21 @@ def flat(x: Any) -> Any:
 
 def _table() -> list[tuple[Any, Implementation, str | None, str | None]]:
     """(function of NumPy, what makes the view of a shadow, method of arrays, why it is not written to)."""
-    here: list[Any] = [
-        *(np.moveaxis, np.rollaxis, np.matrix_transpose, np.linalg.matrix_transpose),
-        *(np.expand_dims, np.squeeze, np.rot90, np.array_split, np.split, np.hsplit, np.vsplit, np.dsplit),
-    ]
-    methods = {np.squeeze: "squeeze"}
-    table: list[tuple[Any, Implementation, str | None, str | None]] = [(f, f, methods.get(f), None) for f in here]
-    for flip in (np.flip, np.fliplr, np.flipud):  # of no dimensions NumPy makes a number, which is read
-        table.append((flip, lambda x, *args, f=flip, **kwargs: f(x, *args, **kwargs) if x.ndim else None, None, None))
-    table += [
+    return [
+        (np.moveaxis, np.moveaxis, None, None),
+        (np.rollaxis, np.rollaxis, None, None),
+        (np.expand_dims, np.expand_dims, None, None),
+        (np.squeeze, lambda x, axis=None: x.squeeze(axis), "squeeze", None),
         (np.reshape, _reshaped, None, None),
         (np.transpose, lambda x, axes=None: x.transpose(axes), None, None),
         (np.swapaxes, lambda x, axis1, axis2: x.swapaxes(axis1, axis2), "swapaxes", None),
         (np.ravel, _raveled, "ravel", None),
         (np.broadcast_to, np.broadcast_to, None, BROADCAST),
-        (np.diagonal, np.diagonal, "diagonal", DIAGONAL),
+        (np.diagonal, lambda x, *args, **axes: x.diagonal(*args, **axes), "diagonal", DIAGONAL),
         (sliding_window_view, _windows, None, WINDOWS),
         (np.linalg.diagonal, np.linalg.diagonal, None, DIAGONAL),
-        (np.diag, lambda x, k=0: np.diagonal(x, k) if x.ndim == 2 else None, None, DIAGONAL),
+        (np.diag, lambda x, k=0: x.diagonal(k) if x.ndim == 2 else None, None, DIAGONAL),
     ]
-    if hasattr(np, "unstack"):  # since NumPy 2.1
-        table.append((np.unstack, lambda x, **axis: np.unstack(x, **axis) if x.ndim > 1 else None, None, None))
-    return table
 
 
 # What is decided before an array is looked at.
@@ -197,13 +226,18 @@ OTHERWISE: dict[Any, Callable[[Implementation, Implementation], Implementation]]
     np.ravel: _apart,
     np.reshape: _reshape,
     np.transpose: _transpose,
+    np.swapaxes: _permuting(axes_swapped),
+    np.moveaxis: _permuting(axes_moved),
+    np.rollaxis: _permuting(axes_rolled),
+    np.broadcast_to: _broadcast,
+    np.diag: _diag,
 }
 
 
 def _declare_views() -> None:
     for function, look, method, sealed in _table():
         by_order = function in (np.reshape, np.ravel)
-        view = seen(value := FUNCTIONS[function], look, sealed, in_turn=function in IN_TURN, by_order=by_order)
+        view = seen(value := FUNCTIONS[function], look, sealed, by_view=function in BY_VIEW, by_order=by_order)
         implements(function, method=method)(OTHERWISE[function](view, value) if function in OTHERWISE else view)
     for function in (np.atleast_1d, np.atleast_2d, np.atleast_3d):
         implements(function)(_of_each(FUNCTIONS[function], function))

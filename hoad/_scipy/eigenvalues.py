@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
+from hoad._core.trace.calls import apply_primitive
 from hoad._numpy.products import inexact
-from hoad._numpy.spectra import decomposed
 from hoad._numpy.triangles import mirrored
 from hoad._ops import primitives as prim
 from hoad._scipy.registry import adjoint, common, decided, implements, refused
@@ -66,7 +66,7 @@ def _pairs(a: Any, solver: Any) -> tuple[Any, Any]:
     """Eigenvalues and vectors of a symmetric (or Hermitian) matrix."""
     if not a.size:
         return np.zeros(0, prim.real_dtype(a.dtype)), a
-    w, v = decomposed(prim.EIGH, (f"{__name__}.{solver.__name__}" if callable(solver) else solver,), a)
+    w, v = apply_primitive(prim.EIGH, (f"{__name__}.{solver.__name__}" if callable(solver) else solver,), a)
     return w, v
 
 

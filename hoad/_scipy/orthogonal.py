@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
+from hoad._core.trace.calls import apply_primitive
 from hoad._numpy.complex import is_complex
 from hoad._numpy.decompositions import reflection
-from hoad._numpy.spectra import decomposed
 from hoad._ops import primitives as prim
 from hoad._scipy.registry import (
     adjoint,
@@ -207,7 +207,7 @@ def polar(a: Any, side: str = "right") -> Any:
 
 def _orthonormal_part(a: Any) -> tuple[Any, Any]:
     """U Vᴴ and s of a = U diag(s) Vᴴ."""
-    u, s, vh = decomposed(prim.SVD, None, a)
+    u, s, vh = apply_primitive(prim.SVD, None, a)
     return u @ vh, s
 
 

@@ -273,6 +273,7 @@ REFUSED: list[tuple[Callable[[Any], Any], str]] = [
     (lambda x: np.array_str(x), r"np\.array_str .*Give it hoad\.value\(x\) in place of x: its result is text"),
     (lambda x: np.from_dlpack(x), r"ndarray\.__dlpack\w* .*no memory before the recording is run.*hoad\.value\(x\)"),
     (lambda x: x.__array_interface__, r"ndarray\.__array_interface__ .*no memory before the recording is run"),
+    (lambda x: x[0].__array_interface__, r"ndarray\.__array_interface__ .*no memory before the recording is run"),
     (lambda x: np.is_busday(x), r"np\.is_busday .*works on dates"),
     (lambda x: np.shares_memory((1j * x).real, (1j * x).imag) or x.tofile("x"), r"ndarray\.tofile .*to a file"),
 ]

@@ -239,3 +239,12 @@ def test_float32_stays() -> None:
     x = M.astype(np.float32)
     assert hoad.jacobian(lambda x: np.einsum("ij,kj->ik", x, x))(x).dtype == np.float32
     assert hoad.jacobian(lambda x: np.trace(x[:, :2]) * x)(x).dtype == np.float32
+
+
+def test_subscripts_fit_many_shapes() -> None:
+    """What is done is noted for the shapes, of which 1 is stretched."""
+    for shape in ((3,), (1,), (3,)):
+        for matrix in (M, M[:, :1], M[:1]):
+            y = np.resize(V, shape)
+            for text in ("ij,j->i", "ij,j->ij", "ij,j->j", "ij,j"):
+                check(lambda x, t=text, y=y: np.einsum(t, x, y), matrix)

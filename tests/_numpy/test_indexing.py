@@ -335,3 +335,22 @@ def test_places_beyond_an_array_are_refused_as_by_numpy(place: int) -> None:
         hoad.grad(lambda x: np.sum(x[[0, place]]))(np.arange(5.0))
     with pytest.raises(IndexError):
         np.arange(5.0)[[0, place]]
+
+
+@pytest.mark.parametrize(
+    "index", [np.s_[:, [0, 2]], np.s_[[1, 0], [0, 2]], np.s_[[0, 1], :, [1, 2]], (..., np.array([[0, 1], [2, 0]]).T)]
+)
+@pytest.mark.parametrize("turned", [False, True])
+def test_items_at_places_lie_in_memory_as_numpys_do(index: Any, turned: bool) -> None:
+    """Whether what is made of them is a view of them, or a copy, depends on that."""
+
+    def f(x: Any) -> Any:
+        y = (x.transpose(0, 2, 1) if turned else x)[index]
+        y.reshape(-1)[0] = 7.0
+        np.ravel(y)[1] = 8.0
+        return y
+
+    value, moved = hoad.jvp(f, (T,), (T,))
+    wanted = f(T.copy())
+    assert_same(value, wanted)
+    assert_same(moved, np.where((wanted == 7.0) | (wanted == 8.0), 0.0, wanted))

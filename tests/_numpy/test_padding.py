@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from _numpy.agreement import by_complex_steps
+from _numpy.agreement import by_complex_steps, same
 
 import hoad
 
@@ -56,6 +56,13 @@ def test_traced_ends_and_functions_of_the_user() -> None:
     np.testing.assert_array_equal(value, np.pad(M, ((1, 0), (2, 1)), _from_left, factor=3.0))
     np.testing.assert_allclose(moved, value, rtol=1e-15)
     assert hoad.grad(lambda x: np.sum(np.pad(x, 1, "empty")[1:-1]))(V).tolist() == [1.0] * 4
+
+
+def test_zeros_keep_their_sign() -> None:
+    x = np.array([[-0.0, 0.0], [1.0, -0.0]])
+    for options in ({}, {"constant_values": -0.0}, {"constant_values": 2}):
+        value, _ = hoad.jvp(lambda x, options=options: np.pad(x, ((1, 0), (0, 2)), **options), (x,), (x,))
+        assert same(value, np.pad(x, ((1, 0), (0, 2)), **options))
 
 
 def test_what_numpy_refuses() -> None:

@@ -17,6 +17,7 @@ from mpmath import mp
 from rules.modes import along, some_words, words
 
 import hoad
+from hoad._core.trace.calls import has_factors
 
 Function = Callable[[Any], Any]
 RNG = np.random.default_rng(1)
@@ -522,3 +523,24 @@ def test_an_operation_of_the_users_is_not_taken_for_numpys_of_that_name(name: st
         return sum(function(sum(v[i, k] * mp.mpf(float(C[i])) for i in range(4))) ** 2 for k in range(4))
 
     check(lambda a: np.sum(operation(np.linalg.eigh(a)[1].T @ C) ** 2), exact, turned(1, 2, 3.5, 5), DIRECTIONS, 2)
+
+
+def test_factors_are_looked_for_where_they_are_recorded() -> None:
+    """In other recordings of the process, sums take no look at what they are of."""
+
+    found = []
+
+    def of_factors(a: Any) -> Any:
+        w = np.linalg.eigvalsh(a)
+        found.append(has_factors(w))
+        return np.sum(w)
+
+    def of_others(x: Any) -> Any:
+        found.append(has_factors(x))
+        return np.sum(x)
+
+    hoad.grad(of_factors)(np.eye(2))
+    assert found[0]
+    found.clear()
+    hoad.grad(of_others)(np.ones(2))
+    assert not any(found)

@@ -92,6 +92,7 @@ cdef int primitive_count() noexcept
 cdef int forget_templates() except -1
 cdef Signature signature(Primitive primitive, object params, const int32_t* avals, int32_t count)
 cdef Signature node_signature(Graph graph, int32_t i)
+cdef Signature assembly(AbstractValue aval, object offsets, tuple parts, tuple avals)
 cdef object params_of(Graph graph, int32_t i)
 cdef int rules_version(Primitive primitive) noexcept
 cdef dict UFUNCS

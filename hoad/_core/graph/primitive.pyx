@@ -15,14 +15,14 @@ from libc.string cimport memset
 
 from hoad._core.kernels.scalar cimport scalar1, scalar2
 from hoad._core.graph.tape cimport (
-    ARITY, AVAL_FLOAT, F_BOOL, F_SLOPED, F_STRONG, F_WIDE, OP_ABSOLUTE, OP_ADD, OP_ASSEMBLE, OP_ASTYPE, OP_BROADCAST_TO,
-    OP_CEIL, OP_COMPLEX, OP_CONCATENATE, OP_CONJUGATE, OP_DIVIDE, OP_EQUAL, OP_FIRST_FREE, OP_FLOAT_POWER, OP_FLOOR,
-    OP_FLOOR_DIVIDE, OP_GATHER, OP_GETITEM, OP_GREATER, OP_GREATER_EQUAL, OP_IDENTITY, OP_IMAG, OP_INPUT, OP_INV,
-    OP_ITEM, OP_LESS, OP_LESS_EQUAL, OP_LOGICAL_AND, OP_LOGICAL_NOT, OP_LOGICAL_OR, OP_LOGICAL_XOR, OP_MASK, OP_MATMUL,
-    OP_MULTIPLY, OP_NEGATIVE, OP_NOT_EQUAL, OP_POWER, OP_PUT, OP_REAL, OP_REMAINDER, OP_RESHAPE, OP_RESULT, OP_SELECT,
-    OP_SINGULAR, OP_SLOPE, OP_SMOOTH, OP_SOLVE, OP_SPECTRAL, OP_SQRT, OP_SQUARE, OP_STOP, OP_STRONG_DIVIDE,
-    OP_STRONG_MULTIPLY, OP_STRONG_MULTIPLY_BOTH, OP_SUBTRACT, OP_SUM, OP_TRANSPOSE, OP_TRUNC, Node, absorbs, aval_of,
-    node_operands, operand_aval,
+    ARITY, AVAL_FLOAT, F_BOOL, F_SLOPED, F_STRONG, F_WIDE, OP_ABSOLUTE, OP_ADD, OP_ASSEMBLE, OP_ASTYPE,
+    OP_BROADCAST_TO, OP_CEIL, OP_COMPLEX, OP_CONCATENATE, OP_CONJUGATE, OP_DIVIDE, OP_EIGH, OP_EQUAL, OP_FIRST_FREE,
+    OP_FLOAT_POWER, OP_FLOOR, OP_FLOOR_DIVIDE, OP_FULL_SVD, OP_GATHER, OP_GETITEM, OP_GREATER, OP_GREATER_EQUAL,
+    OP_IDENTITY, OP_IMAG, OP_INPUT, OP_INV, OP_ITEM, OP_LESS, OP_LESS_EQUAL, OP_LOGICAL_AND, OP_LOGICAL_NOT,
+    OP_LOGICAL_OR, OP_LOGICAL_XOR, OP_MASK, OP_MATMUL, OP_MULTIPLY, OP_NEGATIVE, OP_NOT_EQUAL, OP_POWER, OP_PUT,
+    OP_REAL, OP_REMAINDER, OP_RESHAPE, OP_RESULT, OP_SELECT, OP_SINGULAR, OP_SLOPE, OP_SMOOTH, OP_SOLVE,
+    OP_SPECTRAL, OP_SQRT, OP_SQUARE, OP_STOP, OP_STRONG_DIVIDE, OP_STRONG_MULTIPLY, OP_STRONG_MULTIPLY_BOTH,
+    OP_SUBTRACT, OP_SUM, OP_SVD, OP_TRANSPOSE, OP_TRUNC, Node, absorbs, aval_of, node_operands, operand_aval,
 )
 from hoad._core.kernels.vector cimport arithmetic, is_faster, vector1, vector2
 
@@ -43,6 +43,7 @@ NUMBERS = {
     "astype": OP_ASTYPE, "broadcast_to": OP_BROADCAST_TO, "reshape": OP_RESHAPE, "transpose": OP_TRANSPOSE,
     "getitem": OP_GETITEM, "gather": OP_GATHER, "put": OP_PUT, "concatenate": OP_CONCATENATE, "sum": OP_SUM,
     "matmul": OP_MATMUL, "solve": OP_SOLVE, "inv": OP_INV, "spectral": OP_SPECTRAL, "singular": OP_SINGULAR,
+    "eigh": OP_EIGH, "svd": OP_SVD, "full_svd": OP_FULL_SVD,
 }
 
 RESULTS_LIMIT = <int>MOST_RESULTS
@@ -296,6 +297,7 @@ cdef class Signature:
 
 cdef enum:
     MOST_SIGNATURES = 4096
+    MOST_ASSEMBLED = 16     # operands of an assemble node that is looked for
     MOST_PASSING = 256      # primitives of the user's, declared one after another
 
 # (operation, parameters, operands) -> Signature. Nodes hold their own signature, so the table may be emptied. An entry
@@ -328,8 +330,7 @@ cdef Signature signature(Primitive primitive, object params, const int32_t* aval
         return <Signature>asked.sig
     if primitive.of_programs:       # a table that outlives a program would keep it alive
         return new_signature(primitive, params, tuple([aval_of(avals[i]) for i in range(count)]), None)
-    if primitive.kind == K_PYTHON and params is not None:
-        # parameters that compare equal may differ: 0.0 and -0.0, 1 and True
+    if primitive.kind == K_PYTHON and not are_told_apart(params):
         key = (primitive.op, params, repr(params), *[avals[i] for i in range(count)])
     elif count == 1:
         key = (primitive.op, params, avals[0])
@@ -346,6 +347,16 @@ cdef Signature signature(Primitive primitive, object params, const int32_t* aval
         for i in range(count):
             asked.avals[i] = avals[i]
     return sig
+
+
+cdef bint are_told_apart(object params) noexcept:
+    """Whether parameters of this kind that compare equal are the same: 0.0 and -0.0 do, and 1 and True."""
+    if type(params) is not tuple:
+        return params is None
+    for x in <tuple>params:
+        if not (type(x) is int or type(x) is str or x is None):
+            return False
+    return True
 
 
 cdef inline Asked* place_asked(int32_t op, PyObject* params, const int32_t* avals, int32_t count) noexcept:
@@ -376,16 +387,31 @@ cdef void forget_asked() noexcept:
 cdef Signature new_signature(Primitive primitive, object params, tuple avals, object key):
     results = avals[:1] if is_of_numbers(primitive, avals) else tuple(primitive.infer(params, *avals))
     cdef Signature sig = make_signature(primitive, params, avals, results)
-    if key is not None:
-        if len(SIGNATURES) >= MOST_SIGNATURES:
-            forget_templates()
-            known = tuple(SIGNATURES.values())  # which keeps them until no entry refers to them
-            SIGNATURES.clear()
-            forget_asked()
-            del known
-        # Another thread may have made it meanwhile; what the table holds is not replaced, for `ASKED` refers to it.
-        sig = <Signature>SIGNATURES.setdefault(key, sig)
-    return sig
+    return sig if key is None else kept_signature(key, sig)
+
+
+cdef Signature kept_signature(object key, Signature sig):
+    """The signature that the table holds from now on."""
+    if len(SIGNATURES) >= MOST_SIGNATURES:
+        forget_templates()
+        known = tuple(SIGNATURES.values())  # which keeps them until no entry refers to them
+        SIGNATURES.clear()
+        forget_asked()
+        del known
+    # Another thread may have made it meanwhile; what the table holds is not replaced, for `ASKED` refers to it.
+    return <Signature>SIGNATURES.setdefault(key, sig)
+
+
+cdef Signature assembly(AbstractValue aval, object offsets, tuple parts, tuple avals):
+    """The signature of an assemble node, whose places are parameters; of a few operands, the table holds it."""
+    cdef object key = None
+    cdef object sig = None
+    if len(avals) <= MOST_ASSEMBLED:
+        key = (<int>OP_ASSEMBLE, aval.number, offsets.tobytes(), parts, *[(<AbstractValue>x).number for x in avals])
+        sig = SIGNATURES.get(key)
+    if sig is None:
+        sig = make_signature(primitive_of(OP_ASSEMBLE), (offsets, parts), avals, (aval,))
+    return <Signature>sig if key is None else kept_signature(key, <Signature>sig)
 
 
 cdef int forget_templates() except -1:

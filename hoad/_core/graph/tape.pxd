@@ -74,6 +74,9 @@ cdef enum Op:
     OP_INV
     OP_SPECTRAL
     OP_SINGULAR
+    OP_EIGH
+    OP_SVD
+    OP_FULL_SVD
     OP_FIRST_FREE
 
 cdef enum Flag:
@@ -173,6 +176,7 @@ cdef class Graph:
     cdef public bint drops           # large arrays that no rule reads are forgotten with the traced values of theirs
     cdef public bint is_guarded      # what leaves it as a plain number is guarded, as it is replayed by itself
     cdef public bint has_raised      # an operation raised, which a replay elsewhere would not
+    cdef readonly bint has_factors   # some node is a factorisation, of which functions are looked for
     cdef bint is_extended        # a new tape is growing on it
     cdef bint has_objects        # some slot holds an ndarray
     cdef bint has_truths         # some constant is a boolean

@@ -317,6 +317,8 @@ cdef class Graph:
         wide.aval = aval
         hold_aval(aval)
         self.n_wide_nodes = row + 1
+        if op == OP_EIGH or op == OP_SVD or op == OP_FULL_SVD:
+            self.has_factors = True
         if aval == AVAL_BOOL:
             flags |= F_BOOL
         return self.push(op, flags | F_WIDE, row, aval, NAN)
@@ -573,6 +575,7 @@ cdef class Graph:
         other.n_pool = self.n_pool
         other.has_objects = self.has_objects
         other.has_truths = self.has_truths
+        other.has_factors = self.has_factors
         other.positions = None if self.positions is None else self.positions[:size]
         other.sweeps = self.sweeps if isinstance(self.sweeps, dict) else None
         for i in range(size if other.has_objects else 0):

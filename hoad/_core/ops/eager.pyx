@@ -9,7 +9,7 @@ from libc.string cimport memcpy
 cimport numpy as cnp
 
 from hoad._core.base.blocks cimport HOAD_CHECKED, give, required, take, take_zeroed
-from hoad._core.ops.plan cimport FAILED_SINGULAR, FAILED_WITHIN, Plan, as_value, plan_of, raise_within
+from hoad._core.ops.plan cimport FAILED_SINGULAR, FAILED_WITHIN, Plan, as_value, empty_array, plan_of, raise_within
 from hoad._core.graph.primitive cimport INFO, K_CONCATENATE, K_NATIVE, K_PYTHON, K_STRIDED, MOST_RESULTS
 from hoad._core.graph.tape cimport (
     AVAL_BOOL, AVAL_FLOAT, F_SPARE, F_VALUED, F_WIDE, OP_IDENTITY, OP_INPUT, OP_ITEM, OP_POWER, OP_RESULT, OP_SMOOTH,
@@ -352,16 +352,6 @@ cdef int restore(Graph graph, int32_t node) except -1:
                 graph.set_object(i, compute(graph, <Signature>graph.wide_nodes[graph.nodes[i].a].sig, operands, n)[0])
                 graph.nodes[i].flags &= ~F_SPARE
     return 0
-
-
-cdef object empty_array(AbstractValue aval):
-    cdef cnp.npy_intp dims[64]
-    cdef int d
-    if not aval.is_float64 or aval.ndim > 64:
-        return np.empty(aval.shape, aval.dtype)
-    for d in range(aval.ndim):
-        dims[d] = aval.shape[d]
-    return cnp.PyArray_EMPTY(aval.ndim, dims, cnp.NPY_DOUBLE, 0)
 
 
 cdef int raise_failure(int failure) except -1:

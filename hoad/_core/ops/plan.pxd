@@ -108,4 +108,5 @@ cdef class Plan:
 cdef Plan plan_of(Signature sig)
 cdef Plan product_of_views(Signature sig, list seen)
 cdef object as_value(AbstractValue aval, char* at)
+cdef object empty_array(AbstractValue aval)
 cdef int raise_within(Signature sig, list values) except -1

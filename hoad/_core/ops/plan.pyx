@@ -42,6 +42,8 @@ cdef extern from "<fenv.h>" nogil:
     int fetestexcept(int) noexcept
     int FE_INVALID
 
+cdef type ndarray = np.ndarray
+
 # Where a sum starts: it is -0.0 where NumPy's sum of -0.0 is.
 cdef double SUM_OF_NEGATIVE_ZERO = float(np.add.reduce(np.array([-0.0])))
 
@@ -991,9 +993,20 @@ cdef object as_value(AbstractValue aval, char* at):
         return (<double*>at)[0]
     if aval.number == 1:
         return bool((<char*>at)[0])
-    cdef object array = np.empty(aval.shape, aval.dtype)
+    cdef object array = empty_array(aval)
     memcpy(cnp.PyArray_DATA(<cnp.ndarray>array), at, aval.size * aval.itemsize)
     return array
+
+
+cdef object empty_array(AbstractValue aval):
+    cdef cnp.npy_intp dims[MOST_DIMS]
+    cdef cnp.dtype dtype = aval.dtype
+    cdef int d
+    if aval.ndim > MOST_DIMS or dtype.type_num >= cnp.NPY_OBJECT or not cnp.PyArray_ISNBO(dtype.byteorder):
+        return np.empty(aval.shape, dtype)
+    for d in range(aval.ndim):
+        dims[d] = aval.shape[d]
+    return cnp.PyArray_EMPTY(aval.ndim, dims, dtype.type_num, 0)
 
 
 cdef int attempt_python(void* sig, char** operands, char** results) noexcept with gil:
@@ -1022,6 +1035,9 @@ cdef int run_python(Signature sig, char** operands, char** results) except -1:
         )
     for i in range(len(computed)):
         aval = sig.results[i]
+        if is_as_inferred(computed[i], aval):
+            memcpy(results[i], cnp.PyArray_DATA(<cnp.ndarray>computed[i]), aval.size * aval.itemsize)
+            continue
         found = np.asarray(computed[i]).dtype
         if found != aval.dtype and not np.can_cast(found, aval.dtype, "same_kind"):
             raise TypeError(
@@ -1036,6 +1052,12 @@ cdef int run_python(Signature sig, char** operands, char** results) except -1:
             )
         memcpy(results[i], cnp.PyArray_DATA(array), aval.size * aval.itemsize)
     return 0
+
+
+cdef bint is_as_inferred(object x, AbstractValue aval) except -1:
+    """Whether this is a contiguous array of NumPy's as it was inferred."""
+    return (type(x) is ndarray and x.dtype is aval.dtype
+            and cnp.PyArray_IS_C_CONTIGUOUS(<cnp.ndarray>x) and cnp.PyArray_SIZE(<cnp.ndarray>x) == aval.size)
 
 
 cdef int raise_within(Signature sig, list values) except -1:

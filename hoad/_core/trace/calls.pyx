@@ -6,7 +6,9 @@ cimport numpy as cnp
 
 from hoad._core.ops.eager cimport FEW, check_numbers, compute, is_put_off, scalar_value
 from hoad._core.trace.coerce cimport as_loop_operands, graph_among, is_of_objects, operand_of
-from hoad._core.graph.primitive cimport INFO, K_CONCATENATE, K_UFUNC, UFUNCS, Signature, primitive_of, signature
+from hoad._core.graph.primitive cimport (
+    INFO, K_CONCATENATE, K_UFUNC, UFUNCS, Signature, assembly, primitive_of, signature,
+)
 from hoad._core.trace.errors cimport check_alive, check_usable, no_rule
 from hoad._core.graph.roots cimport DEEPEST, are_roots, has_root, may_be_root, smoothed
 from hoad._core.graph.tape cimport (
@@ -28,7 +30,7 @@ cdef set BOXING
 cdef dict METHODS
 cdef dict REDUCTIONS
 
-from hoad._core.graph.primitive import make_signature, ufunc_primitive
+from hoad._core.graph.primitive import ufunc_primitive
 from hoad._core.trace.traced import ANSWERING, BOXING, FUNCTIONS, MAKERS, METHODS, REDUCTIONS
 
 from hoad.errors import NoRuleError
@@ -38,7 +40,7 @@ cnp.import_array()
 cdef type ndarray = np.ndarray
 cdef object matmul = np.matmul
 cdef object REAL = np.real, IMAG = np.imag, TRANSPOSE = np.transpose, NO_VALUE = np._NoValue
-cdef dict WHOLE = {}        # dimensions -> parameters of a sum over all axes
+cdef dict WHOLE = {}        # dimensions -> parameters of a reduction over all axes
 cdef tuple BY_METHODS = (np.arctan2, np.fmod, np.hypot)     # of items that are objects
 
 
@@ -205,18 +207,27 @@ cdef int axes_of_floats(object x) except -2:
     return aval_of((<Array>x).aval).ndim if type(x) is Array else cnp.PyArray_NDIM(<cnp.ndarray>x)
 
 
-cdef bint are_alike(object arrays, int axis) except -1:
-    """Whether these are arrays of float64, some traced, and of one shape but for the lengths along an axis."""
+cdef int alike_along(object arrays, int axis, int more) except -2:
+    """The axis, from the start, along which arrays of float64 may be joined, some of them traced; -1 for all others.
+
+    The result has so many axes more than each, and the axis is one of its axes.
+    """
     cdef AbstractValue first = None
     cdef AbstractValue aval
     cdef tuple shape, other
     cdef int d
+    if type(arrays) is not list and type(arrays) is not tuple:
+        return -1
     for x in arrays:
         if type(x) is Array:
             first = aval_of((<Array>x).aval)
             break
-    if first is None or not first.is_float64 or first.ndim == 0 or axis >= first.ndim:
-        return False
+    if first is None or not first.is_float64 or first.ndim == 0:
+        return -1
+    if axis < 0:
+        axis += first.ndim + more
+    if not 0 <= axis < first.ndim:
+        return -1
     shape = first.shape
     for x in arrays:
         if type(x) is Array:
@@ -224,25 +235,24 @@ cdef bint are_alike(object arrays, int axis) except -1:
             if aval is first:
                 continue
             if not aval.is_float64:
-                return False
+                return -1
             other = aval.shape
         elif type(x) is ndarray and is_plain_float64(<cnp.ndarray>x):
             other = x.shape
         else:
-            return False
+            return -1
         if len(other) != first.ndim:
-            return False
+            return -1
         for d in range(first.ndim):
-            if d != axis and shape[d] != other[d]:
-                return False
-    return True
+            if (more or d != axis) and shape[d] != other[d]:
+                return -1
+    return axis
 
 
 def joined(arrays, int axis):
     """What np.concatenate gives of arrays that are alike; None for all others."""
-    if axis < 0 or not are_alike(arrays, axis):
-        return None
-    return record_call(primitive_of(OP_CONCATENATE), (axis,), tuple(arrays))
+    axis = alike_along(arrays, axis, 0)
+    return None if axis < 0 else record_call(primitive_of(OP_CONCATENATE), (axis,), tuple(arrays))
 
 
 def stacked(arrays, int axis):
@@ -251,37 +261,64 @@ def stacked(arrays, int axis):
     They are joined along the axis before which the new one stands, and then taken apart: two nodes for any number.
     """
     cdef tuple shape
-    if axis < 0 or not are_alike(arrays, axis):
+    axis = alike_along(arrays, axis, 1)
+    if axis < 0:
         return None
     shape = arrays[0].shape
-    for x in arrays:
-        if x.shape[axis] != shape[axis]:
-            return None
     made = record_call(primitive_of(OP_CONCATENATE), (axis,), tuple(arrays))
     shape = (*shape[:axis], len(arrays), *shape[axis:])
     return record_on((<Array>made).graph, OP_RESHAPE, (shape,), (<Array>made).node)
 
 
-def summed(x, axis, keepdims):
-    """What np.sum gives of a traced array of float64 over all of its axes, or over one; None for all others."""
+def reduced(Primitive primitive, x, axis, keepdims):
+    """What a reduction gives of a traced array of float64 over all of its axes, or some; None for all others."""
     cdef AbstractValue aval
-    cdef int k
-    if type(x) is not Array or not (keepdims is NO_VALUE or keepdims is False):
+    cdef tuple axes
+    cdef bint kept = keepdims is True
+    cdef int d
+    if type(x) is not Array or not (kept or keepdims is NO_VALUE or keepdims is False):
         return None
     aval = aval_of((<Array>x).aval)
-    if not aval.is_float64 or aval.ndim == 0:
+    if not aval.is_float64 or aval.ndim == 0 or aval.size == 0 and primitive.op != OP_SUM:
         return None
-    if axis is None:
+    if primitive.op == OP_SUM and (<Array>x).graph.has_factors:     # of a function of which it may be the sum
+        return None
+    if axis is None and not kept:
         params = WHOLE.get(aval.ndim)
         if params is None:
             params = WHOLE[aval.ndim] = (tuple(range(aval.ndim)), ())
-    elif type(axis) is int and -aval.ndim <= axis < aval.ndim:
-        k = axis + aval.ndim if axis < 0 else axis
-        params = ((k,), aval.shape[:k] + aval.shape[k + 1:])
     else:
-        return None
+        axes = plain_axes(axis, aval.ndim)
+        if axes is None:
+            return None
+        if kept:
+            params = (axes, tuple([1 if d in axes else aval.shape[d] for d in range(aval.ndim)]))
+        else:
+            params = (axes, tuple([aval.shape[d] for d in range(aval.ndim) if d not in axes]))
     check_usable((<Array>x).graph)
-    return record_on((<Array>x).graph, OP_SUM, params, node_now(<Array>x))
+    return record_on((<Array>x).graph, primitive.op, params, node_now(<Array>x))
+
+
+cpdef bint has_factors(x):
+    """Whether factors of a matrix have been recorded where an array is traced."""
+    return type(x) is Array and (<Array>x).graph.has_factors
+
+
+cdef tuple plain_axes(object axis, int ndim):
+    """Plain axes in turn, from the start; None for none, and where that takes more to say."""
+    cdef int k
+    cdef list axes = []
+    if axis is None:
+        return tuple(range(ndim))
+    for d in axis if type(axis) is tuple else (axis,):
+        if type(d) is not int or not -ndim <= d < ndim:
+            return None
+        k = d
+        k += ndim if k < 0 else 0
+        if k in axes:
+            return None
+        axes.append(k)
+    return tuple(sorted(axes)) if axes else None
 
 
 def product_of_floats(a, b):
@@ -302,16 +339,21 @@ def record_known(Graph graph, Primitive primitive, object params, list operands,
 def apply_assembly(AbstractValue aval, offsets, tuple parts, *values):
     """Record zeros of `aval` with the values added at flat offsets, then at the places in `parts`."""
     cdef Graph graph = graph_among(values)
+    cdef int32_t few[FEW]
+    cdef int32_t[::1] many
+    cdef int32_t* operands = few
     cdef int32_t count = len(values)
-    cdef int32_t[::1] operands = np.empty(max(count, 1), dtype=np.int32)
     cdef int32_t i
     check_usable(graph)
+    if count > FEW:
+        many = np.empty(count, dtype=np.int32)
+        operands = &many[0]
     for i in range(count):
         operands[i] = operand_of(graph, values[i])
     avals = tuple([aval_of(operand_aval(graph, operands[i])) for i in range(count)])
-    cdef Signature sig = make_signature(primitive_of(OP_ASSEMBLE), (offsets, parts), avals, (aval,))
-    computed = compute(graph, sig, &operands[0], count) if graph.valued else None
-    cdef int32_t node = graph.push_wide(OP_ASSEMBLE, 0, sig, &operands[0], count, aval.number)
+    cdef Signature sig = assembly(aval, offsets, parts, avals)
+    computed = compute(graph, sig, operands, count) if graph.valued else None
+    cdef int32_t node = graph.push_wide(OP_ASSEMBLE, 0, sig, operands, count, aval.number)
     if graph.valued:
         graph.set_position(node)
         graph.set_object(node, computed[0])

@@ -27,6 +27,7 @@ from hoad.errors import DTypeError
 
 cdef type ndarray = np.ndarray
 cdef object FLOAT64 = np.dtype(np.float64)
+cdef type float64 = np.float64
 cdef object BOOL = np.dtype(np.bool_)
 cdef tuple TRUTHS = (bool, np.bool_)
 cdef tuple SEQUENCES = (np.ndarray, list, tuple)
@@ -46,7 +47,7 @@ cdef int32_t operand_of(Graph graph, object x) except? -1:
         array = <Array>x
         check_same(graph, array.graph)
         return node_now(array)
-    if type(x) is float:
+    if type(x) is float or type(x) is float64:
         return graph.const_float(<double>x)
     if type(x) is ndarray and holds_numbers(<cnp.ndarray>x):
         return graph.capture(x)
@@ -105,7 +106,7 @@ cpdef object as_numbers(object x):
     if isinstance(x, np.ndarray):
         check_class(x)
         made = np.asarray(x)
-    elif type(x) is float or type(x) is int:        # which `numbers` would take long to say
+    elif type(x) is float or type(x) is int or type(x) is list:     # which `numbers` would take long to say
         made = np.asarray(x)
     else:
         is_fraction = isinstance(x, numbers.Rational) and not isinstance(x, numbers.Integral)
@@ -161,7 +162,7 @@ cdef tuple as_loop_operands(Graph graph, Primitive primitive, tuple values):
                 break
         elif type(x) is int:
             has_int = True
-        elif not (type(x) is float or type(x) is ndarray and is_plain_float64(<cnp.ndarray>x)
+        elif not (type(x) is float or type(x) is float64 or type(x) is ndarray and is_plain_float64(<cnp.ndarray>x)
                   or type(x) is Scalar and not (<Scalar>x).truth):
             break
     else:
@@ -177,7 +178,7 @@ cdef tuple as_loop_operands(Graph graph, Primitive primitive, tuple values):
             kinds.append(aval_of((<Array>x).aval).dtype)
         elif type(x) is float or type(x) is int or type(x) is complex:
             kinds.append(type(x))
-        elif type(x) is ndarray and is_plain_float64(<cnp.ndarray>x):
+        elif type(x) is float64 or type(x) is ndarray and is_plain_float64(<cnp.ndarray>x):
             kinds.append(FLOAT64)
         elif type(x) is ndarray and holds_numbers(<cnp.ndarray>x):
             kinds.append((<cnp.ndarray>x).dtype)

@@ -56,9 +56,10 @@ ctypedef int (*NoteOrder)(object made, object operands) except -1
 ctypedef int32_t (*Refresh)(Array x) except? -1
 ctypedef object (*ReadItem)(Buffer buffer, int64_t place)
 ctypedef object (*Overwrite)(Array x, object result, str symbol)
+ctypedef object (*ViewAt)(Array x, object index)
 
 cdef void connect(RecordCall record, CallUfunc ufunc, CallFunction function, NoteOrder keep, NoteOrder doubt) noexcept
-cdef void connect_writes(Refresh fresh, ReadItem item, Overwrite over) noexcept
+cdef void connect_writes(Refresh fresh, ReadItem item, Overwrite over, ViewAt view) noexcept
 
 cdef Refresh refresh
 

@@ -16,6 +16,8 @@ import opcode
 
 import numpy as np
 
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF
 from libc.math cimport NAN
 
 cimport cython
@@ -61,9 +63,16 @@ cdef extern from "Python.h":
     ctypedef struct PySequenceMethods:
         void* sq_item
 
+    ctypedef PyObject* (*getattrofunc)(PyObject*, PyObject*) except NULL
+
     ctypedef struct PyTypeObject:
         PySequenceMethods* tp_as_sequence
+        getattrofunc tp_getattro
         unsigned long tp_flags
+
+    void PyErr_SetObject(object, object)
+    PyTypeObject* Py_TYPE(PyObject*)
+    PyObject* _PyType_Lookup(PyTypeObject*, PyObject*)
 
     unsigned long Py_TPFLAGS_SEQUENCE
     void PyType_Modified(PyTypeObject*)
@@ -84,6 +93,8 @@ KEEPING_ORDER = set()   # implementations that say in which order in memory thei
 ANSWERING = set()   # NumPy functions that give booleans of Python
 
 cdef tuple IN_MEMORY = ("base", "flags", "strides")
+cdef str ARRAY = sys.intern("__array__")
+cdef str ARRAY_INTERFACE = sys.intern("__array_interface__"), ARRAY_STRUCT = sys.intern("__array_struct__")
 # What NumPy looks for in every object, and does without.
 cdef tuple LOOKED_FOR = ("__array_finalize__", "__array_interface__", "__array_struct__", "__array_wrap__")
 
@@ -98,8 +109,10 @@ cdef NoteOrder keep_order = NULL
 cdef Refresh refresh = NULL
 cdef ReadItem read_item = NULL
 cdef Overwrite overwrite = NULL
+cdef ViewAt view_at = NULL
 
 cdef type ndarray = np.ndarray
+cdef type float64 = np.float64
 cdef object FLOAT64 = np.dtype(np.float64)
 cdef object BOOL = np.dtype(np.bool_)
 
@@ -233,8 +246,8 @@ cdef object binary(int op, object x, object y):
     cdef object other = y if is_traced(x) else x
     if of_python(x) and of_python(y):
         return representing(record_call(primitive_of(op), None, (x, y)), OF_PYTHON)
-    if is_traced(other) or type(other) is float or type(other) is int or type(other) is ndarray and (
-            cnp.PyArray_TYPE(<cnp.ndarray>other) == cnp.NPY_DOUBLE):
+    if is_traced(other) or type(other) is float or type(other) is int or type(other) is float64 or (
+            type(other) is ndarray and cnp.PyArray_TYPE(<cnp.ndarray>other) == cnp.NPY_DOUBLE):
         return record_call(primitive_of(op), None, (x, y))
     if not isinstance(other, OPERANDS):
         if not is_labelled(other):
@@ -584,7 +597,6 @@ cdef class Scalar(Traced):
 
 # A class with __getitem__ is given a sequence slot too, and NumPy would take a traced scalar for a sequence.
 (<PyTypeObject*>Scalar).tp_as_sequence.sq_item = NULL
-
 
 cdef object no_modulo(object modulo):
     if modulo is not None:
@@ -1016,8 +1028,35 @@ cdef class Array(Traced):
                     return item_of(self.graph, node_now(self), at)
                 if self.part is None:
                     return read_item(self.buffer, root_place(self, at))
-        found = METHODS["__getitem__"](self, index)
+        found = view_at(self, index)
+        if found is None:
+            found = METHODS["__getitem__"](self, index)
         return found.copy() if self.copies and type(found) is Array else found
+
+
+# An attribute that the class does not have takes an exception of Python's before it is asked for as a method, and NumPy
+# looks for an array in every item of a list: not to find one takes an exception that Cython notes the lines of, so that
+# ``np.array([x, y, z])`` took ten times as long.
+cdef getattrofunc attribute_of_class = (<PyTypeObject*>Scalar).tp_getattro
+
+
+cdef PyObject* attribute(PyObject* owner, PyObject* name) except NULL:
+    """An attribute of the class, or a method; a traced number gives no array unless it is a boolean, or code asks."""
+    if type(<object>owner) is Scalar and (
+            name == <PyObject*>ARRAY and not (<Scalar>owner).truth
+            or (name == <PyObject*>ARRAY_INTERFACE or name == <PyObject*>ARRAY_STRUCT)
+            and <object>name not in sys._getframe().f_code.co_names):
+        PyErr_SetObject(AttributeError, "a traced number is not an array")
+        return NULL
+    if _PyType_Lookup(Py_TYPE(owner), name) != NULL:
+        return attribute_of_class(owner, name)
+    found = method(<object>owner, <str>name)
+    Py_INCREF(found)
+    return <PyObject*>found
+
+
+(<PyTypeObject*>Scalar).tp_getattro = attribute
+(<PyTypeObject*>Array).tp_getattro = attribute
 
 
 # From NumPy 2.5 on, the patterns of a match statement take an array for a sequence.
@@ -1295,9 +1334,10 @@ def guard_value(x):
     return value
 
 
-cdef void connect_writes(Refresh fresh, ReadItem item, Overwrite over) noexcept:
+cdef void connect_writes(Refresh fresh, ReadItem item, Overwrite over, ViewAt view) noexcept:
     """Say how what was written is read."""
-    global refresh, read_item, overwrite
+    global refresh, read_item, overwrite, view_at
+    view_at = view
     refresh = fresh
     read_item = item
     overwrite = over

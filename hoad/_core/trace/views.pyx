@@ -18,6 +18,7 @@ from hoad._core.trace.writes cimport (
 from hoad._core.trace.coerce cimport as_numbers, check_class, holds_numbers, operand_of
 from hoad._core.trace.errors cimport check_alive, check_same, check_usable
 from hoad._core.trace.calls cimport record_gather, record_on
+from hoad._core.trace.memory_order cimport is_in_order, order_of_steps
 from hoad._core.graph.primitive cimport primitive_of
 from hoad._core.graph.tape cimport (
     AVAL_BOOL, AVAL_FLOAT, OP_BROADCAST_TO, OP_COMPLEX, OP_CONCATENATE, OP_GATHER, OP_GETITEM, OP_IMAG, OP_PUT, OP_REAL,
@@ -48,10 +49,11 @@ cdef str UNKNOWN_VIEW = (
     "array, so that nothing is written to it any more"
 )
 
+FEW = 4096      # items of an array whose places are listed to find those at an index
+
 cdef enum:
     MOST_AXES = 64
     OFTEN = 4       # times as much: when a value is taken apart first
-    FEW = 4096      # items of an array whose places are listed to find those at an index
 
 
 # ---- views ----------------------------------------------------------------------------------------------------------
@@ -130,14 +132,53 @@ def reshaped_in_turn(Array x, shape):
                                       None))
 
 
-def transposed(Array x):
-    """The view whose axes are those of x in reverse; None of fewer than two axes, or where that takes more to say."""
+def permuted(Array x, tuple order=None):
+    """The view whose axes are those of x in this order, by default reversed; None of fewer than two axes.
+
+    And where that takes more to say.
+    """
+    cdef cnp.npy_intp axes[MOST_AXES]
+    cdef cnp.PyArray_Dims given
     cdef int ndim = aval_of(x.aval).ndim
+    cdef int d
+    cdef bint moves = False
     if ndim < 2 or x.part is not None or not is_settled(x):
         return None
-    order = (1, 0) if ndim == 2 else tuple(range(ndim))[::-1]
-    found = record_on(x.graph, OP_TRANSPOSE, (order,), node_now(x))
-    return view_of(x, <cnp.ndarray>cnp.PyArray_Transpose(shadow(x), NULL), found)
+    if order is None:
+        order = (1, 0) if ndim == 2 else tuple(range(ndim))[::-1]
+    for d in range(ndim):
+        axes[d] = order[d]
+        moves = moves or axes[d] != d
+    given.ptr, given.len = axes, ndim
+    check_usable(x.graph)
+    found = record_on(x.graph, OP_TRANSPOSE, (order,), node_now(x)) if moves else copy_of(x)
+    return view_of(x, <cnp.ndarray>cnp.PyArray_Transpose(shadow(x), &given), found)
+
+
+def broadcast_view(Array x, shape, str sealed):
+    """The view of x that repeats its items up to a larger shape; None where that takes more to say."""
+    cdef cnp.npy_intp dims[MOST_AXES]
+    cdef cnp.npy_intp steps[MOST_AXES]
+    cdef cnp.ndarray own
+    cdef int d, lead
+    if type(shape) is not tuple or len(shape) > MOST_AXES or not is_settled(x):
+        return None
+    own = shadow(x)
+    lead = <int>len(shape) - cnp.PyArray_NDIM(own)
+    if lead < 0 or not is_shadow(own) or shape == aval_of(x.aval).shape:
+        return None
+    for d in range(len(shape)):
+        if type(shape[d]) is not int or shape[d] < 0:
+            return None
+        dims[d], steps[d] = shape[d], 0
+        if d >= lead and cnp.PyArray_DIM(own, d - lead) == dims[d]:
+            steps[d] = cnp.PyArray_STRIDE(own, d - lead)
+        elif d >= lead and cnp.PyArray_DIM(own, d - lead) != 1:
+            return None
+    check_usable(x.graph)
+    found = record_on(x.graph, OP_BROADCAST_TO, (shape,), node_now(x))
+    return view_of(x, cnp.PyArray_New(ndarray, <int>len(shape), dims, cnp.NPY_INT8, steps, cnp.PyArray_DATA(own), 0, 0,
+                                      None), found, sealed)
 
 
 def reshape_method(x, *shape, order="C", copy=None):
@@ -173,11 +214,11 @@ cdef Array seen_at(Array x, cnp.ndarray view, str part, object dtype, object val
     return made
 
 
-def seen(value, look, str sealed=None, bint in_turn=False, bint by_order=False):
+def seen(value, look, str sealed=None, bint by_view=False, bint by_order=False):
     """The implementation `value` as one that gives views: `look` makes them of a shadow, None where NumPy copies.
 
-    What a view that has its items in turn holds is told by the view alone, and cheaper. `by_order` says that the order
-    of the items in memory decides between view and copy.
+    What some views hold (`by_view`) is told by the view alone, and cheaper. `by_order` says that the order of the items
+    in memory decides between view and copy.
     """
 
     def implementation(x, *args, **kwargs):
@@ -185,7 +226,7 @@ def seen(value, look, str sealed=None, bint in_turn=False, bint by_order=False):
             return value(x, *args, **kwargs)
         if by_order and buffer_of(x).in_doubt and aval_of((<Array>x).aval).ndim > 1 and not kwargs.get("copy"):
             return in_doubt(x, value(x, *args, **kwargs))
-        found = value(x, *args, **kwargs) if not in_turn and is_settled(x) else None
+        found = value(x, *args, **kwargs) if not by_view and is_settled(x) else None
         view = look(shadow(x), *args, **kwargs)
         if type(view) is ndarray:
             return view_of(x, view, found, sealed)
@@ -348,6 +389,13 @@ cdef cnp.ndarray shadow_at(Array x, tuple index):
 
 def at_basic_index(Array x, index):
     """What lies at integers, slices and new axes: a view, or one item as a value; None for any other index."""
+    return view_at(x, index)
+
+
+cdef object view_at(Array x, object index):
+    """`at_basic_index`, for lower layers."""
+    if type(index) is ndarray or type(index) is list:
+        return None
     cdef tuple full = index if type(index) is tuple else (index,)
     cdef cnp.ndarray view = shadow_at(x, full)
     if view is None:
@@ -365,14 +413,47 @@ def write_at_basic_index(Array x, index, value):
 
 
 def at_places(Array x, index):
-    """What lies where one plain array or list says, in an array that is not large; None for any other index."""
-    if aval_of(x.aval).size > FEW:
+    """What lies where plain arrays and lists say, in an array that is not large; None where that takes more to say.
+
+    Their view of a list of the places tells how NumPy lays out the result, where x lies as in C.
+    """
+    cdef cnp.ndarray at
+    if aval_of(x.aval).size > <int64_t>FEW:
         return None
+    if type(index) is tuple:
+        index = plain_index(index)
+    else:
+        index = plain_places(index)
+    if index is None:
+        return None
+    at = places(x)[index]
+    if cnp.PyArray_NDIM(at) > 1 and not is_in_order(x):
+        return None
+    found = read(x, at)
+    if type(found) is Array and not cnp.PyArray_IS_C_CONTIGUOUS(at):
+        (<Array>found).order = order_of_steps(strides_of(at), (<object>at).shape)
+    return found
+
+
+cdef tuple plain_index(tuple index):
+    """An index of slices, integers, new axes, and plain arrays and lists of places; None for any other."""
+    cdef list made = []
+    for k in index:
+        if not (type(k) is slice or type(k) is int or k is None or k is Ellipsis):
+            k = plain_places(k)
+            if k is None:
+                return None
+        made.append(k)
+    return tuple(made)
+
+
+cdef object plain_places(object index):
+    """A plain array of integers or booleans with axes, or a list of integers, as an array; None for anything else."""
     if type(index) is list:
-        index = whole_numbers(index)
-    elif type(index) is not ndarray or cnp.PyArray_NDIM(index) == 0 or cnp.PyArray_TYPE(index) > cnp.NPY_ULONGLONG:
+        return whole_numbers(index)
+    if type(index) is not ndarray or cnp.PyArray_NDIM(index) == 0 or cnp.PyArray_TYPE(index) > cnp.NPY_ULONGLONG:
         return None
-    return None if index is None else read(x, places(x)[index])
+    return index
 
 
 cdef cnp.ndarray whole_numbers(list index):
@@ -665,4 +746,4 @@ cdef object overwrite(Array x, object result, str symbol):
     return x
 
 
-connect_writes(node_after_writes, read_item, overwrite)
+connect_writes(node_after_writes, read_item, overwrite, view_at)
