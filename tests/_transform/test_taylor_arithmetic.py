@@ -377,14 +377,13 @@ def is_apart(case: Elementwise) -> bool:
     return is_real(case) and (case.name in BY_SHAPES or "_by_shapes" not in case.name)
 
 
-APART = [case for case in ELEMENTWISE if is_apart(case)]
-# Those of gradients, and of order 4, of all but SciPy's functions, and of every third of these, which take long.
-IN_TENSORS = [case for case in APART if case.room != "special"] + [case for case in APART if case.room == "special"][
-    ::3
-]
+# SciPy's functions take long, and share a few ways: of them every second, and every fourth to order 4 and by gradients.
+OF_SCIPY = [case for case in ELEMENTWISE if case.room == "special" and is_apart(case)]
+OF_NUMPY = [case for case in ELEMENTWISE if case.room != "special" and is_apart(case)]
+IN_TENSORS = OF_NUMPY + OF_SCIPY[::4]
 
 
-@cases(APART)
+@cases(OF_NUMPY + OF_SCIPY[::2])
 def test_coefficients_are_differentiated(case: Elementwise) -> None:
     """Derivatives of orders 3 and 4 as those of tensors and Laplacians, beside sweeps of sweeps."""
     xs, curves = curves_of(case, 2)

@@ -80,14 +80,13 @@ def test_arrays_parameters_and_several_results(primitive: Any, operands: list[An
 SYMMETRIC = ("cholesky", "cholesky_upper", "eigh", "eigh_of_upper", "eigvalsh", "matrix_exponential")
 
 
-# To order 3, and those of SciPy's functions, which take long, to order 2: one in three of them to order 3 as well.
-TO_SECOND_ORDER = [case.name for case in CASES if case.room == "special"]
-del TO_SECOND_ORDER[::3]
+# One in three of the rows, of which there are many, in each run.
+NIGHTLY = [case.name for case in CASES]
+del NIGHTLY[::3]
 # The third derivative of `lstsq` loses digits.
+MARKS = dict.fromkeys(NIGHTLY, pytest.mark.slow) | {"lstsq": pytest.mark.ill_conditioned}
 TABLE = [
-    pytest.param(case, id=case.name, marks=pytest.mark.ill_conditioned if case.name == "lstsq" else ())
-    for case in CASES
-    if case.name != "stop_gradient"
+    pytest.param(case, id=case.name, marks=MARKS.get(case.name, ())) for case in CASES if case.name != "stop_gradient"
 ]
 
 
@@ -105,7 +104,7 @@ def test_no_rule_of_the_table_is_called_wrong(case: Any) -> None:
     if isinstance(case, Structured):
         report = rule(f, *case.examples[0](rng), orders=min(3, case.orders))
     else:
-        report = rule(f, *(x[:2] for x in case.sample(rng, 3)), orders=2 if case.name in TO_SECOND_ORDER else 3)
+        report = rule(f, *(x[:2] for x in case.sample(rng, 3)), orders=3)
     wrong = [f for f in report.findings if not f.passed and "differences cannot tell" not in f.reason]
     assert not wrong, report.failure()
 

@@ -13,7 +13,7 @@ from model import comparison, essay
 from model.comparison import difference
 from quality.project import ROOT
 
-PROGRAMS = 50  # for each seed; `python -m tests.campaigns --only tapes` compares some thousands a minute
+PROGRAMS = 25  # for each seed; `python -m tests.campaigns --only tapes` compares some thousands a minute
 MOST_LINES = 300
 
 

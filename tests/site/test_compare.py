@@ -227,6 +227,7 @@ def attempt(library: str, code: str) -> BaseException | None:
     return None
 
 
+@pytest.mark.slow  # what changes with releases of the others, not with hoad; what stands in the tabs runs always
 @pytest.mark.parametrize(("row", "library"), RUN, ids=[f"{library}-{row}" for row, library in RUN])
 def test_claim(row: str, library: str) -> None:
     if importlib.util.find_spec(library) is None:
