@@ -80,8 +80,8 @@ def test_arrays_parameters_and_several_results(primitive: Any, operands: list[An
 SYMMETRIC = ("cholesky", "cholesky_upper", "eigh", "eigh_of_upper", "eigvalsh", "matrix_exponential")
 
 
-# One in three of SciPy's functions, of which there are many, in each run.
-NIGHTLY = [case.name for case in CASES if case.room == "special"]
+# One in three of the rows, of which there are many, in each run.
+NIGHTLY = [case.name for case in CASES]
 del NIGHTLY[::3]
 # The third derivative of `lstsq` loses digits.
 MARKS = dict.fromkeys(NIGHTLY, pytest.mark.slow) | {"lstsq": pytest.mark.ill_conditioned}
