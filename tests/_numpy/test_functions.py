@@ -208,6 +208,7 @@ PRODUCTS: list[Case] = [
     ("add.outer, reflected", lambda x: np.add.outer([1, 2], x), V),
 ]
 
+# Small matrices are not LAPACK's: what they give is rounded otherwise.
 ALGEBRA: list[Case] = [
     ("solve for a vector", lambda x: np.linalg.solve(x, V), A),
     ("solve for a matrix", lambda x: np.linalg.solve(x, N), A),
@@ -272,8 +273,8 @@ ROUNDED_REAL: list[Case] = [
     ("cond, 1", lambda x: np.linalg.cond(x, 1), A),
 ]
 
-ANALYTIC = SHAPING + JOINING + REDUCTIONS + PRODUCTS + ALGEBRA
-REAL = CHOICES + NORMS + SIGNED
+ANALYTIC = SHAPING + JOINING + REDUCTIONS + PRODUCTS
+REAL = CHOICES + NORMS
 
 
 def named(cases: list[Case]) -> pytest.MarkDecorator:
@@ -285,7 +286,7 @@ def test_analytic_functions(f: Callable[[Any], Any], x: Any) -> None:
     check(f, x)
 
 
-@named(ROUNDED)
+@named(ROUNDED + ALGEBRA)
 def test_analytic_functions_in_another_order(f: Callable[[Any], Any], x: Any) -> None:
     check(f, x, exact=False)
 
@@ -295,7 +296,7 @@ def test_real_functions(f: Callable[[Any], Any], x: Any) -> None:
     check(f, x, analytic=False)
 
 
-@named(ROUNDED_REAL)
+@named(ROUNDED_REAL + SIGNED)
 def test_real_functions_by_another_routine(f: Callable[[Any], Any], x: Any) -> None:
     check(f, x, analytic=False, exact=False)
 
