@@ -19,6 +19,8 @@ class Graph:
     valued: Final[bool]
     is_guarded: bool
     has_raised: bool
+    @property
+    def has_factors(self) -> bool: ...
     drops: bool
     def where(self, node: int) -> str | None: ...
 
