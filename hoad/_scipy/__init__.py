@@ -39,7 +39,7 @@ FILES = {
     "scipy.sparse._csparsetools": ("sparse_products",),
     "scipy.sparse.linalg": ("sparse_products",),
     "scipy.special": ("nodes", "spherical_bessel", "spherical_harmonics"),
-    "scipy.stats": ("box_probabilities", "expectiles", "sample_distances"),
+    "scipy.stats": ("box_probabilities", "covariances", "expectiles", "sample_distances"),
     "scipy.stats._stats": ("kernel_densities",),
     "scipy.spatial.distance": ("distances",),
 }

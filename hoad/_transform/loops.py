@@ -133,7 +133,7 @@ class Loop(Callee):
                 return run_by_executor(self.workers, self.program, *form), self.length
             columns = self._in_columns(WORTH_COLUMNS_ONCE)
             if columns is not None:
-                return columns._run(values, self.workers), self.length
+                return columns._run(tuple(values), self.workers), self.length
             return run_lanes(self._in_lanes(), *form, self.workers), self.length
         return self._steps()[1].run(list(values))
 

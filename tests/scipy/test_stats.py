@@ -425,3 +425,14 @@ def test_boxes_of_t_variables(v: float) -> None:
     np.testing.assert_allclose(hoad.derivatives(orthant, 2)(0.6)[1:], [1 / 1.6 / np.pi, 0.6 / 1.024 / np.pi], rtol=1e-9)
     with pytest.raises(hoad.NoRuleError, match=r"0\.4 degrees of freedom"):
         hoad.grad(hoad.adopt(below))(*point[:-1], 0.2)
+
+
+@pytest.mark.parametrize("values", [(1.0, 1.0, 1.0), (1.0, 1.0, 2.0), (1.0, 1.0 + 1e-12, 2.0)])
+def test_densities_where_eigenvalues_of_the_covariance_are_equal(values: tuple[float, ...]) -> None:
+    """log p = -log det(S)/2 - xᵀ S⁻¹ x/2 + ..."""
+    x, v = np.array([1.0, 2.0, 0.5]), np.array(values)
+    density = hoad.adopt(lambda s: stats.multivariate_normal.logpdf(x, cov=s))
+    by_s = hoad.jit(hoad.grad(density))(np.diag(v))
+    np.testing.assert_allclose(by_s + by_s.T, np.outer(x / v, x / v) - np.diag(1.0 / v), rtol=1e-11, atol=1e-11)
+    by_v = hoad.hessian(lambda v: density(np.diag(v)))(v)
+    np.testing.assert_allclose(by_v, np.diag(0.5 / v**2 - x**2 / v**3), rtol=1e-10, atol=1e-10)

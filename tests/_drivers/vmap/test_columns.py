@@ -203,3 +203,12 @@ def test_derivatives_of_a_map_in_columns(monkeypatch: pytest.MonkeyPatch) -> Non
     second = hoad.hessian(lambda xs: np.sum(f(xs) ** 2))(xs)
     u, du, ddu = np.sin(xs) * np.exp(xs), (np.cos(xs) + np.sin(xs)) * np.exp(xs), 2 * np.cos(xs) * np.exp(xs)
     np.testing.assert_allclose(second, np.diag(2 * (du**2 + u * ddu)), rtol=1e-13, atol=1e-13)
+
+
+def test_branches_of_so_many_inputs_that_their_conditions_are_columns() -> None:
+    x = np.linspace(-1.0, 1.0, 1 << 12)
+    f = hoad.vmap(hoad.grad(lambda x: np.exp(x) * np.tanh(x) if np.exp(x) * (1 + x * x) > 0.5 else x**3))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loops, "WORTH_COLUMNS_ONCE", 1)
+        made = f(x)
+    assert np.array_equal(bits(made), bits(f(x)))
