@@ -9,6 +9,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TextIO
 
 from hoad._cli.target import UsageError
@@ -54,7 +55,9 @@ def run(options: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     else:
         fitted: Any = example.fit(example.start)  # type: ignore[no-untyped-call]
         console.print(*report.screen(studies, fitted, options.html), sep="\n")
-        command = "hoad" if shutil.which("hoad") else f"{os.path.relpath(sys.executable)} -m hoad"
+        script = Path(sys.executable).with_name("hoad")  # which runs in the source folder too, where `-m hoad` does not
+        module = "" if script.exists() else " -m hoad"
+        command = "hoad" if shutil.which("hoad") else os.path.relpath(sys.executable if module else script) + module
         for rest in report.commands():
             console.print(f"  [bold]{command} {rest}", soft_wrap=True)
     return int(any(agreement.trouble for done in studies for agreement in done.agreements))

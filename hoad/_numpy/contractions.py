@@ -18,7 +18,7 @@ from hoad._core.graph.tape import intern_aval
 from hoad._core.ops.plan import contiguous_strides
 from hoad._core.trace.calls import apply_assembly, apply_primitive, are_matrices
 from hoad._core.trace.memory_order import is_in_order, order_for, with_order, with_unknown_order
-from hoad._core.trace.traced import Array
+from hoad._core.trace.traced import Array, is_traced
 from hoad._numpy.complex import conjugate
 from hoad._numpy.products import float_product, matmul, without_sparse
 from hoad._numpy.reductions import sum
@@ -322,7 +322,7 @@ def einsum(
     if kind is not FLOAT64:  # a sum of booleans says whether any product is true
         counted = np.dtype(np.intp) if kind.kind == "b" else kind
         parts = [x.astype(counted, copy=False) for x in parts]
-    how = tuple(optimize) if isinstance(optimize, list) else optimize
+    how = tuple(tuple(x) if isinstance(x, list) else x for x in optimize) if isinstance(optimize, list) else optimize
     plan, has_order, laid_out = _contraction(inputs, output, tuple([x.shape for x in parts]), how)
     made = plan.of(parts)
     made = np.not_equal(made, 0) if kind.kind == "b" else made
@@ -425,7 +425,8 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     if a.dtype != b.dtype:
         dtype = np.result_type(a.dtype, b.dtype)
         a, b = a.astype(dtype, copy=False), b.astype(dtype, copy=False)
-    return _plan((tuple(symbols), tuple(others)), kept, (a.shape, b.shape)).of((a, b))
+    made = _plan((tuple(symbols), tuple(others)), kept, (a.shape, b.shape)).of((a, b))
+    return with_order(made, None) if is_traced(made) and made.ndim > 1 else made  # as in C, which a product need not be
 
 
 @implements(np.inner)

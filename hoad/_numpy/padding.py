@@ -52,7 +52,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> A
 def _between_constants(x: Any, pad_width: Any, constant_values: Any = 0, **options: Any) -> Any:
     """The common case, of one number on all sides, by a join along each axis; None for any other."""
     pairs: Any = [pad_width] * 2 if type(pad_width) is int else pad_width
-    if type(pairs) not in (tuple, list):
+    if type(pairs) not in (tuple, list) or not x.ndim or x.dtype.kind not in "fc":
         return None
     if len(pairs) == 2 and all(type(n) is int for n in pairs):
         pairs = [pairs] * x.ndim

@@ -35,7 +35,11 @@ def gather(x: Any, places: np.ndarray) -> Any:
 def moved(move: Callable[..., Any], x: Any, *args: Any, **kwargs: Any) -> Any:
     """What NumPy's own function, which only moves items, does to x: found by moving their places."""
     if type(x) is Array and 0 < x.size <= FEW:
-        return read(x, np.asarray(move(places(x), *args, **kwargs)))
+        at = np.asarray(move(places(x), *args, **kwargs))
+        found = read(x, at)
+        if at.ndim > 1 and not at.flags.c_contiguous:
+            return with_order(found, tuple(np.argsort(-np.abs(at.strides), kind="stable").tolist()))
+        return found
     x = as_traced(x)
     return gather(x, np.asarray(move(prim.flat_places(x.shape), *args, **kwargs), order="C"))
 

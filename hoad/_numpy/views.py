@@ -166,7 +166,7 @@ def _einsum(value: Implementation) -> Implementation:
         if len(parts) > 1 or not set(inputs[0]) <= set(output) or not isinstance(parts[0], Array):
             return value(*operands, **options)
         order = [inputs[0].index(s) for s in output] if len(inputs[0]) == len(output) else []
-        if order and (found := permuted(parts[0], tuple(order))) is not None:
+        if order and not options and (found := permuted(parts[0], tuple(order))) is not None:
             return found
         found = value(*operands, **options) if is_settled(parts[0]) else None
         view = np.einsum(*[shadow(y) if isinstance(y, Array) else y for y in operands])

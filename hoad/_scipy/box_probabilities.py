@@ -32,6 +32,7 @@ _qauto: Any = getattr(_qmvnt, "_qauto", None)
 # The integral over log s is a sum over so many points, to 7 digits and more from so many degrees of freedom on.
 POINTS = 240
 FEWEST_DEGREES = 0.4
+MOST_DEGREES = 1e7  # beyond, it differs from a normal distribution by less than 1e-7
 ERROR = 1e-5  # of a probability, where SciPy draws points
 
 
@@ -119,6 +120,8 @@ def of_t(m: Any, nu: Any, covar: Any, low: Any, high: Any, rng: Any, **further: 
         raise refused(
             "multivariate_t.cdf", f"of less than {FEWEST_DEGREES} degrees of freedom", "Use logpdf.", "scipy.stats"
         )
+    if nu > MOST_DEGREES:
+        return _probability(covar, low, high, error=ERROR, limit=int(m)), 0.0, 0
     root = np.sqrt(nu)
     first = -22.0 / nu - 4.7 / root  # beyond, the density of log s is some 1e-10 of the largest
     step = (np.log(1.0 + 7.0 / root) - first) / POINTS

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+import numpy as np
 import scipy.linalg
 
 from hoad._core.trace.coerce import holds_traced
@@ -35,15 +36,26 @@ def get_blas_funcs(names: Any, arrays: Any = (), *args: Any, **kwargs: Any) -> A
 
 
 def _trsm(
-    plain: Any, alpha: Any, a: Any, b: Any, side: int = 0, lower: int = 0, trans_a: int = 0, diag: int = 0
+    plain: Any,
+    alpha: Any,
+    a: Any,
+    b: Any,
+    side: int = 0,
+    lower: int = 0,
+    trans_a: int = 0,
+    diag: int = 0,
+    overwrite_b: int = 0,
 ) -> Any:
-    """X of op(A) X = alpha B, or of X op(A) = alpha B if `side`."""
+    """X of op(A) X = alpha B, or of X op(A) = alpha B if `side`; op(A) is A, Aᵀ or Aᴴ."""
     if not holds_traced([alpha, a, b]):
-        return plain(alpha, a, b, side=side, lower=lower, trans_a=trans_a, diag=diag)
+        return plain(alpha, a, b, side=side, lower=lower, trans_a=trans_a, diag=diag, overwrite_b=overwrite_b)
+    a, b = as_traced(a), alpha * as_traced(b)
+    if trans_a:
+        a, lower = (np.conjugate(a) if trans_a == 2 else a).T, not lower
     options = {"lower": bool(lower), "unit_diagonal": bool(diag)}
     if side:
-        return solve_triangular(a, alpha * b.T, trans=1 - trans_a, **options).T
-    return solve_triangular(a, alpha * b, trans=trans_a, **options)
+        return solve_triangular(a, b.T, trans=1, **options).T
+    return solve_triangular(a, b, **options)
 
 
 IMPLEMENTED[scipy.linalg.get_blas_funcs] = get_blas_funcs

@@ -136,7 +136,7 @@ class Columns:
             return np.ravel(np.take(self._ids(operands[0]), const_value(self._graph, operands[1])))
         if name == "concatenate":
             return np.concatenate([self._ids(k) for k in operands], axis=params[0])
-        if name == "assemble" and None not in params[1]:
+        if name == "assemble" and None not in params[1] and aval.dtype == np.float64:
             return self._assembled(row)
         if name == "sum" and not aval.ndim and self._ids(operands[0]).size < FEW:
             first = self._number(START.hex(), START)

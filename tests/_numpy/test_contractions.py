@@ -248,3 +248,23 @@ def test_subscripts_fit_many_shapes() -> None:
             y = np.resize(V, shape)
             for text in ("ij,j->i", "ij,j->ij", "ij,j->j", "ij,j"):
                 check(lambda x, t=text, y=y: np.einsum(t, x, y), matrix)
+
+
+def test_a_path_of_lists() -> None:
+    b = np.arange(9.0).reshape(3, 3)
+
+    def f(t: Any) -> Any:
+        return np.sum(np.einsum("ij,kj,kl->il", b * t, b, b, optimize=["einsum_path", [0, 1], [0, 1]]))
+
+    assert hoad.value_and_grad(f)(1.0) == (f(1.0), f(1.0))
+
+
+def test_outer_products_lie_as_in_c() -> None:
+    a = np.asfortranarray(np.arange(6.0).reshape(2, 3) + 1.0)
+
+    def f(t: Any) -> Any:
+        z = np.tensordot(a * t, a * t, 0)
+        z.reshape(-1)[0] = 100.0
+        return 1.0 * z[0, 0, 0, 0]
+
+    assert hoad.value_and_grad(f)(1.0) == (f(1.0), 0.0)

@@ -17,7 +17,9 @@ RNG = np.random.default_rng(4)
 A, B = RNG.normal(size=(3, 3)) + 3.0 * np.eye(3), RNG.normal(size=(3, 3))
 
 
-@pytest.mark.parametrize(("side", "lower", "trans_a", "diag"), list(itertools.product((0, 1), repeat=4)))
+@pytest.mark.parametrize(
+    ("side", "lower", "trans_a", "diag"), list(itertools.product((0, 1), (0, 1), (0, 1, 2), (0, 1)))
+)
 def test_triangular_systems(side: int, lower: int, trans_a: int, diag: int) -> None:
     options = {"side": side, "lower": lower, "trans_a": trans_a, "diag": diag}
 

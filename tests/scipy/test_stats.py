@@ -423,6 +423,9 @@ def test_boxes_of_t_variables(v: float) -> None:
     # P(all < 0) = 1/4 + asin(r) / 2π, whatever v
     orthant = hoad.adopt(lambda r: below(0.0, 0.0, 1.0, r, 1.0, v))
     np.testing.assert_allclose(hoad.derivatives(orthant, 2)(0.6)[1:], [1 / 1.6 / np.pi, 0.6 / 1.024 / np.pi], rtol=1e-9)
+    as_normal = stats.multivariate_normal.cdf(point[:2], np.zeros(2), [[2.0, 0.4], [0.4, 1.5]])
+    for many in (1e7, 1e9, np.inf):
+        assert hoad.value_and_grad(hoad.adopt(below))(*point[:-1], many)[0] == pytest.approx(as_normal, rel=1e-6)
     with pytest.raises(hoad.NoRuleError, match=r"0\.4 degrees of freedom"):
         hoad.grad(hoad.adopt(below))(*point[:-1], 0.2)
 
