@@ -533,10 +533,11 @@ cdef class LoopGenerator:
             return self.loop.add_place(ROW, self.rows.loaded[load], 0, 1)
         if load is None:
             return self.brought(vector, at, self.rows.borrow())
-        first = load[2]
-        for other in self.rows.beside(load) if self.loop.places[at].stride > 1 else [load]:
-            out = self.loop.add_place(self.loop.places[at].space, 0, self.loop.places[at].start + other[2] - first,
-                                      self.loop.places[at].stride) if other != load else at
+        if self.loop.places[at].stride <= 1 or self.loop.places[at].is_truth:
+            return self.brought(vector, at, self.rows.hold(load))
+        for other in self.rows.beside(load):
+            out = self.loop.add_place(self.loop.places[at].space, 0, self.loop.places[at].start + other[2] - load[2],
+                                      self.loop.places[at].stride)
             self.brought(vector, out, self.rows.hold(other))
         return self.loop.add_place(ROW, self.rows.loaded[load], 0, 1)
 

@@ -42,6 +42,17 @@ def test_some_columns_of_many() -> None:
     assert np.array_equal(hoad.jit(lambda x: f(x[:, ::-1]))(x), f(x[:, ::-1]))
 
 
+def test_columns_of_booleans() -> None:
+    def f(x: Any, m: Any) -> Any:
+        chosen = np.where(m[:, 1], x[:, 0], x[:, 1]) * 2.0 + np.where(m[:, 3], x[:, 2], 1.0)
+        return chosen + np.where(m[:, 2], x[:, 3], 0.5)
+
+    x, m = whole_numbers(1300, 4), RNG.random((1300, 5)) > 0.5
+    made = hoad.jit(f)
+    for given, chosen in ((x, m), (x + 1.0, ~m), (x, np.asfortranarray(m))):
+        assert np.array_equal(made(given, chosen), f(given, chosen))
+
+
 @pytest.mark.parametrize("written", [3, 4, 7, 64, 65])
 @pytest.mark.parametrize("offset", [0, 1, 5])
 def test_large_results(written: int, offset: int) -> None:
