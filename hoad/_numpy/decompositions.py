@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import operator
 from typing import Any
 
@@ -14,7 +13,7 @@ from hoad._core.trace.traced import guard_value, is_traced
 from hoad._numpy.complex import conjugate, imag, is_complex, real, squared_size
 from hoad._numpy.creation import concatenate
 from hoad._numpy.indexing import where
-from hoad._numpy.products import inexact, matmul
+from hoad._numpy.products import inexact, kind_of_result, matmul
 from hoad._numpy.rearranging import argsort, flip, take_along_axis
 from hoad._numpy.reductions import max, sum
 from hoad._numpy.registry import as_traced, implements
@@ -24,12 +23,6 @@ from hoad._ops import primitives as prim
 from hoad.errors import NoRuleError, ShapeError
 
 ALWAYS_COMPLEX = np.iscomplexobj(np.linalg.eigvals(np.eye(1)))  # from NumPy 2.5 on
-
-
-@functools.lru_cache(maxsize=8)
-def _kind_of_result(function: Any) -> Any:
-    """The named tuple that a NumPy function returns."""
-    return type(function(np.eye(1)))
 
 
 def _refuse(name: str, option: str, advice: str) -> NoRuleError:
@@ -61,7 +54,7 @@ def _eigh(a: Any, uplo: str) -> tuple[Any, Any]:
 
 @implements(np.linalg.eigh)
 def eigh(a: Any, UPLO: str = "L") -> Any:
-    return _kind_of_result(np.linalg.eigh)(*_eigh(_matrices("eigh", a), UPLO))
+    return kind_of_result(np.linalg.eigh)(*_eigh(_matrices("eigh", a), UPLO))
 
 
 @implements(np.linalg.eigvalsh)
@@ -88,7 +81,7 @@ def are_real(w: Any) -> Any:
 
 @implements(np.linalg.eig)
 def eig(a: Any) -> Any:
-    return _kind_of_result(np.linalg.eig)(*_eig("eig", a, False))
+    return kind_of_result(np.linalg.eig)(*_eig("eig", a, False))
 
 
 @implements(np.linalg.eigvals)
@@ -110,7 +103,7 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: 
             vh = concatenate([vh, further], axis=-2)
     else:
         u, s, vh = apply_primitive(prim.SVD, None, a)
-    return _kind_of_result(np.linalg.svd)(u, s, vh) if compute_uv else s
+    return kind_of_result(np.linalg.svd)(u, s, vh) if compute_uv else s
 
 
 def _hermitian_svd(a: Any, compute_uv: bool) -> Any:
@@ -122,7 +115,7 @@ def _hermitian_svd(a: Any, compute_uv: bool) -> Any:
         return np.abs(w)
     u = take_along_axis(v, order[..., None, :], -1)
     vh = swapaxes(u * np.copysign(1.0, w)[..., None, :].astype(u.dtype), -1, -2)
-    return _kind_of_result(np.linalg.svd)(u, np.abs(w), conjugate(vh))
+    return kind_of_result(np.linalg.svd)(u, np.abs(w), conjugate(vh))
 
 
 @implements(np.linalg.svdvals)
@@ -167,7 +160,7 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     a = _matrices("qr", a)
     m, n = a.shape[-2:]
     if mode == "complete" and m > n:
-        return _kind_of_result(np.linalg.qr)(*_by_reflections(a))
+        return kind_of_result(np.linalg.qr)(*_by_reflections(a))
     if mode not in ("reduced", "complete", "r"):
         raise _refuse("qr", f"mode={mode!r}", "Use 'reduced' or 'r'.")
     if m >= n:
@@ -175,7 +168,7 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     else:
         q, r = apply_primitive(prim.QR, None, a[..., :m])
         r = concatenate([r, matmul(swapaxes(conjugate(q), -1, -2), a[..., m:])], axis=-1)
-    return r if mode == "r" else _kind_of_result(np.linalg.qr)(q, r)
+    return r if mode == "r" else kind_of_result(np.linalg.qr)(q, r)
 
 
 @implements(np.linalg.pinv)

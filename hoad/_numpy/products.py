@@ -184,13 +184,16 @@ def det(a: Any) -> Any:
     return apply_primitive(prim.DET, None, inexact(a))
 
 
-SLOGDET_RESULT: Any = type(np.linalg.slogdet(np.eye(1)))
+@functools.lru_cache(maxsize=8)
+def kind_of_result(function: Any) -> Any:
+    """The named tuple that a NumPy function of a matrix returns."""
+    return type(function(np.eye(1)))
 
 
 @implements(np.linalg.slogdet)
 def slogdet(a: Any) -> Any:
     sign, logabsdet = apply_primitive(prim.SLOGDET, None, inexact(a))
-    return SLOGDET_RESULT(sign, logabsdet)
+    return kind_of_result(np.linalg.slogdet)(sign, logabsdet)
 
 
 def root(squares: Any) -> Any:

@@ -17,7 +17,7 @@ from hoad._core.trace.calls import apply_primitive, stacked
 from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.memory_order import with_order
 from hoad._core.trace.traced import Array, is_traced
-from hoad._core.trace.views import FEW, at_basic_index, at_places, places, read
+from hoad._core.trace.views import at_basic_index, at_places, is_small, items_at, places
 from hoad._numpy.creation import concatenate, stack
 from hoad._numpy.indexing import along_axis, getitem, where, whole
 from hoad._numpy.registry import Axis, as_traced, decided, implements, normal_axes, normal_axis, only_defaults
@@ -34,12 +34,8 @@ def gather(x: Any, places: np.ndarray) -> Any:
 
 def moved(move: Callable[..., Any], x: Any, *args: Any, **kwargs: Any) -> Any:
     """What NumPy's own function, which only moves items, does to x: found by moving their places."""
-    if type(x) is Array and 0 < x.size <= FEW:
-        at = np.asarray(move(places(x), *args, **kwargs))
-        found = read(x, at)
-        if at.ndim > 1 and not at.flags.c_contiguous:
-            return with_order(found, tuple(np.argsort(-np.abs(at.strides), kind="stable").tolist()))
-        return found
+    if type(x) is Array and x.size and is_small(x):
+        return items_at(x, np.asarray(move(places(x), *args, **kwargs)))
     x = as_traced(x)
     return gather(x, np.asarray(move(prim.flat_places(x.shape), *args, **kwargs), order="C"))
 

@@ -80,7 +80,9 @@ def _apart(ravel: Implementation, value: Implementation) -> Implementation:
     return implementation
 
 
-def _permuting(order: Callable[..., tuple[int, ...]]) -> Callable[[Implementation, Implementation], Implementation]:
+def _permuting(
+    order: Callable[..., tuple[int, ...] | None],
+) -> Callable[[Implementation, Implementation], Implementation]:
     """The common case of another order of the axes is found sooner."""
 
     def decided(general: Implementation, value: Implementation) -> Implementation:
@@ -91,17 +93,6 @@ def _permuting(order: Callable[..., tuple[int, ...]]) -> Callable[[Implementatio
         return implementation
 
     return decided
-
-
-def _transpose(general: Implementation, value: Implementation) -> Implementation:
-    def implementation(x: Any, axes: Any = None) -> Any:
-        if type(x) is Array:
-            found = permuted(x, None if axes is None else axes_in_order(x, axes))
-            if found is not None:
-                return found
-        return general(x, axes)
-
-    return implementation
 
 
 def _broadcast(general: Implementation, value: Implementation) -> Implementation:
@@ -225,7 +216,7 @@ def _table() -> list[tuple[Any, Implementation, str | None, str | None]]:
 OTHERWISE: dict[Any, Callable[[Implementation, Implementation], Implementation]] = {
     np.ravel: _apart,
     np.reshape: _reshape,
-    np.transpose: _transpose,
+    np.transpose: _permuting(lambda x, axes=None: None if axes is None else axes_in_order(x, axes)),
     np.swapaxes: _permuting(axes_swapped),
     np.moveaxis: _permuting(axes_moved),
     np.rollaxis: _permuting(axes_rolled),

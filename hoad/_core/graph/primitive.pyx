@@ -404,14 +404,14 @@ cdef Signature kept_signature(object key, Signature sig):
 
 cdef Signature assembly(AbstractValue aval, object offsets, tuple parts, tuple avals):
     """The signature of an assemble node, whose places are parameters; of a few operands, the table holds it."""
-    cdef object key = None
-    cdef object sig = None
-    if len(avals) <= MOST_ASSEMBLED:
-        key = (<int>OP_ASSEMBLE, aval.number, offsets.tobytes(), parts, *[(<AbstractValue>x).number for x in avals])
-        sig = SIGNATURES.get(key)
-    if sig is None:
-        sig = make_signature(primitive_of(OP_ASSEMBLE), (offsets, parts), avals, (aval,))
-    return <Signature>sig if key is None else kept_signature(key, <Signature>sig)
+    cdef object key
+    if len(avals) > MOST_ASSEMBLED:
+        return make_signature(primitive_of(OP_ASSEMBLE), (offsets, parts), avals, (aval,))
+    key = (<int>OP_ASSEMBLE, aval.number, offsets.tobytes(), parts, *[(<AbstractValue>x).number for x in avals])
+    known = SIGNATURES.get(key)
+    if known is not None:
+        return <Signature>known
+    return kept_signature(key, make_signature(primitive_of(OP_ASSEMBLE), (offsets, parts), avals, (aval,)))
 
 
 cdef int forget_templates() except -1:

@@ -598,6 +598,7 @@ cdef class Scalar(Traced):
 # A class with __getitem__ is given a sequence slot too, and NumPy would take a traced scalar for a sequence.
 (<PyTypeObject*>Scalar).tp_as_sequence.sq_item = NULL
 
+
 cdef object no_modulo(object modulo):
     if modulo is not None:
         raise DTypeError(f"pow() of a traced value takes no modulus ({here()}). Write x ** y % m.")

@@ -49,11 +49,10 @@ cdef str UNKNOWN_VIEW = (
     "array, so that nothing is written to it any more"
 )
 
-FEW = 4096      # items of an array whose places are listed to find those at an index
-
 cdef enum:
     MOST_AXES = 64
     OFTEN = 4       # times as much: when a value is taken apart first
+    FEW = 4096      # items of an array whose places are listed to find those at an index
 
 
 # ---- views ----------------------------------------------------------------------------------------------------------
@@ -133,9 +132,9 @@ def reshaped_in_turn(Array x, shape):
 
 
 def permuted(Array x, tuple order=None):
-    """The view whose axes are those of x in this order, by default reversed; None of fewer than two axes.
+    """The view whose axes are those of x in this order, by default reversed.
 
-    And where that takes more to say.
+    None of fewer than two axes, and where that takes more to say.
     """
     cdef cnp.npy_intp axes[MOST_AXES]
     cdef cnp.PyArray_Dims given
@@ -418,7 +417,7 @@ def at_places(Array x, index):
     Their view of a list of the places tells how NumPy lays out the result, where x lies as in C.
     """
     cdef cnp.ndarray at
-    if aval_of(x.aval).size > <int64_t>FEW:
+    if not is_small(x):
         return None
     if type(index) is tuple:
         index = plain_index(index)
@@ -429,6 +428,16 @@ def at_places(Array x, index):
     at = places(x)[index]
     if cnp.PyArray_NDIM(at) > 1 and not is_in_order(x):
         return None
+    return items_at(x, at)
+
+
+cpdef bint is_small(Array x):
+    """Whether the places of its items may be listed."""
+    return aval_of(x.aval).size <= FEW
+
+
+cpdef object items_at(Array x, cnp.ndarray at):
+    """What x holds at places that NumPy has moved as it would move the items, laid out as these are."""
     found = read(x, at)
     if type(found) is Array and not cnp.PyArray_IS_C_CONTIGUOUS(at):
         (<Array>found).order = order_of_steps(strides_of(at), (<object>at).shape)
