@@ -439,7 +439,7 @@ MADE = [
         "numpy.arange",
         ("stop, like=", lambda x: np.arange(x[2], like=x), V + 0.1),
         ("start, like=", lambda x: np.arange(x[1], 2, 0.7, like=x), V),
-        ("step, like=", lambda x: np.arange(0.1, 3.0, x[0], like=x), V),
+        ("step, like=", lambda x: np.arange(0.1, 1.8, x[0], like=x), V),
         ("stop, dtype=float, like=", lambda x: np.arange(0, x[2], dtype=float, like=x), V + 0.1),
         analytic=False,
     ),
