@@ -29,6 +29,7 @@ REFUSED = (
     "of a list",
     "must be compatible with input `ary`",
     "depends on the order of the items in memory",
+    "'float' object has no attribute 'shape'",  # NumPy's average of any array of objects, with keepdims and returned
 )
 
 
