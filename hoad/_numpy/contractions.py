@@ -20,6 +20,7 @@ from hoad._core.trace.calls import apply_assembly, apply_primitive, are_matrices
 from hoad._core.trace.memory_order import is_in_order, order_for, with_order, with_unknown_order
 from hoad._core.trace.traced import Array, is_traced
 from hoad._numpy.complex import conjugate
+from hoad._numpy.creation import stack
 from hoad._numpy.products import float_product, matmul, without_sparse
 from hoad._numpy.reductions import sum
 from hoad._numpy.registry import FLOAT64, as_traced, implements, normal_axis, only_defaults
@@ -512,10 +513,11 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
     if len(a) not in (2, 3) or len(b) not in (2, 3):
         raise ShapeError(f"np.cross needs vectors of three items, but found {a.shape[0]} and {b.shape[0]} ({here()}).")
     if len(a) == len(b) == 2:
-        return a[0] * b[1] - a[1] * b[0]
+        return with_order(a[0] * b[1] - a[1] * b[0], None)
     x, y, z = (a[0], a[1], a[2] if len(a) == 3 else 0.0)
     u, v, w = (b[0], b[1], b[2] if len(b) == 3 else 0.0)
-    return moveaxis(np.stack([y * w - z * v, z * u - x * w, x * v - y * u]), 0, axisc)
+    made = stack([y * w - z * v, z * u - x * w, x * v - y * u], -1)
+    return made if axisc == -1 else np.moveaxis(made, -1, axisc)  # a view, as NumPy's
 
 
 @implements(np.linalg.cross)

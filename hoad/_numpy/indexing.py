@@ -69,9 +69,9 @@ def getitem(x: Any, index: Any) -> Any:
     if not isinstance(x, Array):
         return x[full]
     view = shadow(x)[_open(full)]
-    if any(isinstance(k, np.ndarray) for k in full) or not (view.ndim or any(k is Ellipsis for k in full)):
-        return read(x, view)
-    return view_of(x, view)
+    if any(isinstance(k, np.ndarray) for k in full):
+        return _laid_out(x, index, read(x, view))
+    return view_of(x, view) if view.ndim or any(k is Ellipsis for k in full) else read(x, view)
 
 
 def _laid_out(x: Any, index: Any, found: Any) -> Any:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from hoad._core.base.where import here
+from hoad._core.trace.memory_order import stand_in_memory
 from hoad._core.trace.traced import METHODS, Array, leaves_product
 from hoad._numpy.registry import as_traced
 from hoad.errors import NoRuleError
@@ -40,7 +41,8 @@ def as_objects(x: Array, dtype: Any) -> np.ndarray | None:
             return None
     elif np.dtype(dtype) != object:
         return None
-    made = np.empty(x.shape, object)
+    memory = stand_in_memory(x)
+    made = np.empty(x.shape, object) if memory is None else np.empty_like(memory, object)
     for k in np.ndindex(x.shape):
         made[k] = x[k]
     return made

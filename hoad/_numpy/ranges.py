@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from hoad._core.trace.memory_order import order_for, with_order
 from hoad._core.trace.traced import MAKERS, is_traced
 from hoad._core.trace.views import as_written_to
 from hoad._numpy.creation import concatenate, started
@@ -22,6 +23,11 @@ def _dtype_of(*ends: Any) -> Any:
 
 def _is_number(x: Any) -> bool:
     return isinstance(x, (int, float, complex)) and not isinstance(x, np.generic)
+
+
+def _lying_as(y: Any, parts: list[Any]) -> Any:
+    """The parts one after another, in the order in memory of y, whose ends NumPy writes over."""
+    return with_order(concatenate(parts), order_for(y, "K"))
 
 
 @implements(np.linspace)
@@ -51,8 +57,8 @@ def linspace(
         y = where(np.any(is_zero) if np.ndim(step) else is_zero, turns / steps * delta, y)
     y = y + start
     if endpoint and count > 1:
-        y = concatenate(
-            [y[:-1], broadcast_to(reshape(stop, (1,) * (y.ndim - stop.ndim) + stop.shape), (1, *y.shape[1:]))]
+        y = _lying_as(
+            y, [y[:-1], broadcast_to(reshape(stop, (1,) * (y.ndim - stop.ndim) + stop.shape), (1, *y.shape[1:]))]
         )
     y = np.moveaxis(y, 0, axis) if axis != 0 else y  # a view, as NumPy's
     if dtype is not None and np.issubdtype(dtype, np.integer):
@@ -88,7 +94,7 @@ def geomspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, dtype
     shape = (1, *y.shape[1:])
     ends = [broadcast_to(reshape(x, (1,) * (y.ndim - x.ndim) + tuple(x.shape)), shape) for x in (start, stop)]
     if count > 1:
-        y = concatenate([ends[0], y[1:-1], ends[1]] if endpoint else [ends[0], y[1:]])
+        y = _lying_as(y, [ends[0], y[1:-1], ends[1]] if endpoint else [ends[0], y[1:]])
     elif count:
         y = ends[0]
     y = y * sign

@@ -41,6 +41,10 @@ DIAGONAL = "a diagonal of an array is not written to, as in NumPy; use np.fill_d
 # What their views hold is told by the views: the items in turn, or a diagonal.
 BY_VIEW = {np.reshape, np.ravel, np.expand_dims, np.squeeze, np.diagonal, np.linalg.diagonal, np.diag}
 
+# The number of axes from which on the order of the items in memory decides between view and copy: the items in turn of
+# one axis are a view only where they lie in turn.
+ORDERED_FROM = {np.reshape: 2, np.ravel: 1}
+
 # Whether reshape can be asked not to copy, as from NumPy 2.1 on.
 _ASKS = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
 
@@ -227,8 +231,8 @@ OTHERWISE: dict[Any, Callable[[Implementation, Implementation], Implementation]]
 
 def _declare_views() -> None:
     for function, look, method, sealed in _table():
-        by_order = function in (np.reshape, np.ravel)
-        view = seen(value := FUNCTIONS[function], look, sealed, by_view=function in BY_VIEW, by_order=by_order)
+        ordered = {"ordered_from": ORDERED_FROM[function]} if function in ORDERED_FROM else {}
+        view = seen(value := FUNCTIONS[function], look, sealed, by_view=function in BY_VIEW, **ordered)
         implements(function, method=method)(OTHERWISE[function](view, value) if function in OTHERWISE else view)
     for function in (np.atleast_1d, np.atleast_2d, np.atleast_3d):
         implements(function)(_of_each(FUNCTIONS[function], function))

@@ -389,12 +389,12 @@ cdef object array_ufunc(object ufunc, str method, tuple inputs, dict kwargs):
             return record_call(primitive, None, inputs)
         if ufunc is matmul and not kwargs and is_float64_array(inputs[0]) and is_float64_array(inputs[1]) and (
                 type(inputs[0]) is not type(inputs[1])):    # of two traced ones more is asked
-            return product(record_call(primitive_of(OP_MATMUL), None, inputs), inputs)
+            return product(record_call(primitive_of(OP_MATMUL), None, inputs), inputs, ufunc)
         implementation = FUNCTIONS.get(ufunc)
         if implementation is not None:
             made = implementation(*inputs, **plain_keywords(ufunc, kwargs) if kwargs else kwargs)
             if ufunc.signature is not None:
-                return product(made, inputs)
+                return product(made, inputs, ufunc)
             keep_order(made, inputs)
             return made
         if ufunc_primitive(ufunc) is not None:      # of a library whose table of rules is known from now on
@@ -413,9 +413,10 @@ cdef object array_ufunc(object ufunc, str method, tuple inputs, dict kwargs):
     raise no_rule(name_of(ufunc), graph_among(inputs), "" if method == "__call__" else method)
 
 
-cdef object product(object made, tuple inputs):
-    """What a generalised ufunc gives: NumPy makes matrices as in C, but stacks of them in any order."""
-    if type(made) is tuple or type(made) is Array and aval_of((<Array>made).aval).ndim > 2:
+cdef object product(object made, tuple inputs, object ufunc):
+    """What a generalised ufunc gives: NumPy makes matrices as in C, but stacks of vectors and matrices in any order."""
+    cdef int ndim = aval_of((<Array>made).aval).ndim if type(made) is Array else 0
+    if type(made) is tuple or ndim > 2 or (ndim == 2 and "," not in ufunc.signature.rpartition("->")[2]):
         doubt_order(made, inputs)
     return made
 

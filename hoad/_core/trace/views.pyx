@@ -213,17 +213,17 @@ cdef Array seen_at(Array x, cnp.ndarray view, str part, object dtype, object val
     return made
 
 
-def seen(value, look, str sealed=None, bint by_view=False, bint by_order=False):
+def seen(value, look, str sealed=None, bint by_view=False, int ordered_from=MOST_AXES):
     """The implementation `value` as one that gives views: `look` makes them of a shadow, None where NumPy copies.
 
-    What some views hold (`by_view`) is told by the view alone, and cheaper. `by_order` says that the order of the items
-    in memory decides between view and copy.
+    What some views hold (`by_view`) is told by the view alone, and cheaper. Of arrays with as many axes as
+    `ordered_from` or more, the order of the items in memory decides between view and copy.
     """
 
     def implementation(x, *args, **kwargs):
         if type(x) is not Array:
             return value(x, *args, **kwargs)
-        if by_order and buffer_of(x).in_doubt and aval_of((<Array>x).aval).ndim > 1 and not kwargs.get("copy"):
+        if aval_of((<Array>x).aval).ndim >= ordered_from and buffer_of(x).in_doubt and not kwargs.get("copy"):
             return in_doubt(x, value(x, *args, **kwargs))
         found = value(x, *args, **kwargs) if not by_view and is_settled(x) else None
         view = look(shadow(x), *args, **kwargs)
