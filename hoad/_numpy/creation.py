@@ -151,7 +151,14 @@ implements(np.ones_like)(_filled(np.ones))
 
 @implements(np.full_like)
 def full_like(
-    x: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None
+    x: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: Any = None,
+    *,
+    device: Any = None,
 ) -> Any:
     x = as_traced(x)
     made = full(x, x.shape if shape is None else shape, fill_value, x.dtype if dtype is None else dtype)

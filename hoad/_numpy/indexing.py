@@ -160,7 +160,7 @@ def setitem(x: Any, index: Any, value: Any) -> None:
 
 def whole(index: Any, booleans: bool = False) -> Any:
     """Places along an axis, which are integers."""
-    index = as_traced(index)
+    index = np.zeros(0, np.intp) if type(index) is list and not index else as_traced(index)
     if booleans and index.dtype == bool:
         return index.astype(np.intp)
     if index.dtype.kind not in "iu":

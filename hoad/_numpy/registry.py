@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any, SupportsIndex
@@ -39,6 +41,24 @@ def implements(*functions: Callable[..., Any], method: str | None = None) -> Cal
         return implementation
 
     return register
+
+
+@functools.cache
+def _first_parameter(function: Callable[..., Any]) -> str | None:
+    parameter = next(iter(inspect.signature(function).parameters.values()))
+    return parameter.name if parameter.kind is parameter.POSITIONAL_OR_KEYWORD else None
+
+
+def first_by_position(function: Callable[..., Any], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a call of NumPy's function by keywords only: the first, which has many names, by position."""
+    first = _first_parameter(function)
+    if first not in kwargs:
+        return (), kwargs
+    rest = dict(kwargs)
+    return (rest.pop(first),), rest
+
+
+METHODS["__first_by_position__"] = first_by_position
 
 
 def operand_at(graph: Graph, k: int) -> Any:

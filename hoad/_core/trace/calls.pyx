@@ -486,6 +486,8 @@ cdef object as_given(object function, tuple args, object found):
 cdef object array_function(object owner, object function, tuple args, dict kwargs):
     cdef object implementation = FUNCTIONS.get(function)
     if implementation is not None:
+        if not args:
+            args, kwargs = METHODS["__first_by_position__"](function, kwargs)
         return as_given(function, args, called(implementation, args, kwargs))
     implementation = MAKERS.get(function)
     if implementation is not None:
