@@ -55,5 +55,5 @@ def test_every_name_is_known() -> None:
 
 
 def test_no_first_argument() -> None:
-    with pytest.raises(TypeError, match="argument .b."):
+    with pytest.raises(TypeError, match=r"argument .b."):
         hoad.grad(lambda x: np.sum(b=x, axis=0))(M)
