@@ -46,6 +46,7 @@ EXTENSIONS = [
     "ops.cumsum",
     "ops.plan",
     "ops.eager",
+    "trace.axes",
     "trace.context",
     "trace.errors",
     "trace.writes",

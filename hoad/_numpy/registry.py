@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import functools
 import inspect
-import operator
 from collections.abc import Callable, Sequence
-from typing import Any, SupportsIndex
+from typing import Any
 
 import numpy as np
 
 from hoad._core.base.where import here
 from hoad._core.graph.inspect import const_value
 from hoad._core.graph.tape import Graph
+from hoad._core.trace.axes import normal_axes as normal_axes
+from hoad._core.trace.axes import normal_axis as normal_axis
 from hoad._core.trace.traced import FUNCTIONS, METHODS, Array, guard_value, is_traced, traced_node
 from hoad._core.trace.views import as_traced as as_traced  # for all that import this module
 from hoad.errors import NoRuleError
@@ -86,28 +87,6 @@ def stand_in(x: Any) -> Any:
 def as_array(x: Any) -> Any:
     """`as_traced`, which leaves an array of no dimensions what it is."""
     return x if is_traced(x) else as_traced(x)
-
-
-def normal_axis(axis: SupportsIndex, ndim: int) -> int:
-    """The axis as a non-negative number."""
-    if type(axis) is int and 0 <= axis < ndim:
-        return axis
-    found = operator.index(axis)
-    if not -ndim <= found < ndim:
-        raise np.exceptions.AxisError(found, ndim)
-    return found % ndim
-
-
-def normal_axes(axis: Axis, ndim: int) -> tuple[int, ...]:
-    """The axes as a sorted tuple of non-negative numbers."""
-    if axis is None:
-        return tuple(range(ndim))
-    if type(axis) is int and 0 <= axis < ndim:
-        return (axis,)
-    axes = [normal_axis(a, ndim) for a in (axis if isinstance(axis, (tuple, list)) else (axis,))]
-    if len(set(axes)) < len(axes):
-        raise ValueError(f"duplicate axes in {axis}")
-    return tuple(sorted(axes))
 
 
 def reduced_axes(axis: Axis, ndim: int) -> tuple[int, ...]:

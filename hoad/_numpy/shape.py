@@ -11,10 +11,11 @@ import numpy as np
 
 from hoad._core.base.where import here
 from hoad._core.ops.plan import broadcast_shapes
+from hoad._core.trace.axes import axes_in_order, axes_moved, axes_rolled, axes_swapped
 from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.memory_order import copied_in_order, has_order, order_for, with_order
 from hoad._core.trace.traced import FUNCTIONS, METHODS, PYTHON_NUMBER, Array, Scalar, representing
-from hoad._core.trace.views import as_written_to, copy_of
+from hoad._core.trace.views import as_written_to, copy_of, flattened
 from hoad._numpy.registry import FLOAT64, Axis, as_traced, implements, normal_axes, normal_axis
 from hoad._ops import primitives as prim
 from hoad.errors import NoRuleError, ShapeError
@@ -53,46 +54,10 @@ def reshape(x: Any, /, shape: Any = None, order: str = "C", *, copy: bool | None
 @implements(np.ravel)
 def ravel(x: Any, order: str = "C") -> Any:
     x = as_traced(x)
-    return reshape(x, (x.size,), order)
+    return x if x.ndim == 1 and order in ("C", "F", "A", "K") else reshape(x, (x.size,), order)
 
 
 # ---- axes in another order ------------------------------------------------------------------------------------------
-
-
-def axes_in_order(x: Any, axes: Sequence[int] | None = None) -> tuple[int, ...]:
-    """The axes of x that ``np.transpose`` puts in turn; so of the functions below."""
-    if axes is None:
-        return tuple(range(x.ndim - 1, -1, -1))
-    order = tuple([normal_axis(a, x.ndim) for a in axes])
-    if len(order) != x.ndim or len(set(order)) != x.ndim:
-        raise ValueError(f"axes {axes} do not fit an array of shape {x.shape}")
-    return order
-
-
-def axes_swapped(x: Any, axis1: int, axis2: int) -> tuple[int, ...]:
-    order = list(range(x.ndim))
-    axis1, axis2 = normal_axis(axis1, x.ndim), normal_axis(axis2, x.ndim)
-    order[axis1], order[axis2] = axis2, axis1
-    return tuple(order)
-
-
-def axes_moved(a: Any, source: Axis, destination: Axis) -> tuple[int, ...]:
-    ndim = a.ndim
-    left, right = ([d] if isinstance(d, (int, np.integer)) else list(d or ()) for d in (source, destination))
-    left, right = ([normal_axis(d, ndim) for d in axes] for axes in (left, right))
-    if len(left) != len(right) or len(set(left)) < len(left) or len(set(right)) < len(right):
-        raise ValueError(f"np.moveaxis cannot move the axes {source} to {destination}: each must be given once")
-    rest = iter([d for d in range(ndim) if d not in left])
-    place = dict(zip(right, left, strict=True))
-    return tuple([place[d] if d in place else next(rest) for d in range(ndim)])
-
-
-def axes_rolled(a: Any, axis: int, start: int = 0) -> tuple[int, ...]:
-    axis = normal_axis(axis, a.ndim)
-    start = start + a.ndim if start < 0 else start
-    if not 0 <= start <= a.ndim:
-        raise np.exceptions.AxisError(start, a.ndim + 1)
-    return axes_moved(a, axis, start - 1 if axis < start else start)
 
 
 def _permuted(x: Any, order: tuple[int, ...]) -> Any:
@@ -178,7 +143,7 @@ def squeeze(x: Any, axis: Axis = None) -> Any:
 
 @implements(np.shape)
 def shape(x: Any) -> tuple[int, ...]:
-    return tuple(as_traced(x).shape)
+    return tuple((x if type(x) is Array else as_traced(x)).shape)
 
 
 @implements(np.ndim)
@@ -204,7 +169,9 @@ def copy(x: Any, order: str = "C", subok: bool = False) -> Any:
     return copied_in_order(x, order) if x.ndim > 1 else copy_of(x)
 
 
-METHODS["flatten"] = lambda x, order="C": copy(ravel(x, order))
+@implements(method="flatten")
+def flatten(x: Any, order: str = "C") -> Any:
+    return flattened(x) if type(x) is Array and order == "C" else copy(ravel(x, order))
 
 
 @implements(method="astype")

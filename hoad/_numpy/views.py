@@ -13,6 +13,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from hoad._core.ops.plan import broadcast_shapes
+from hoad._core.trace.axes import axes_in_order, axes_moved, axes_rolled, axes_swapped
 from hoad._core.trace.memory_order import is_in_doubt, with_unknown_order
 from hoad._core.trace.traced import FUNCTIONS, METHODS, Array
 from hoad._core.trace.views import (
@@ -21,6 +22,7 @@ from hoad._core.trace.views import (
     is_part,
     is_settled,
     permuted,
+    permuting,
     places,
     reshape_method,
     reshaped_in_turn,
@@ -30,7 +32,6 @@ from hoad._core.trace.views import (
 )
 from hoad._numpy.contractions import matrix_product, normal_subscripts, sum_of_one
 from hoad._numpy.registry import as_array, implements
-from hoad._numpy.shape import axes_in_order, axes_moved, axes_rolled, axes_swapped
 
 Implementation = Callable[..., Any]
 
@@ -84,19 +85,9 @@ def _apart(ravel: Implementation, value: Implementation) -> Implementation:
     return implementation
 
 
-def _permuting(
-    order: Callable[..., tuple[int, ...] | None],
-) -> Callable[[Implementation, Implementation], Implementation]:
+def _permuting(order: Callable[..., tuple[int, ...]]) -> Callable[[Implementation, Implementation], Implementation]:
     """The common case of another order of the axes is found sooner."""
-
-    def decided(general: Implementation, value: Implementation) -> Implementation:
-        def implementation(x: Any, *args: Any, **kwargs: Any) -> Any:
-            found = permuted(x, order(x, *args, **kwargs)) if type(x) is Array else None
-            return general(x, *args, **kwargs) if found is None else found
-
-        return implementation
-
-    return decided
+    return lambda general, value: permuting(general, order)
 
 
 def _broadcast(general: Implementation, value: Implementation) -> Implementation:
@@ -116,11 +107,20 @@ def _diag(general: Implementation, value: Implementation) -> Implementation:
 
 def _of_each(value: Implementation, look: Implementation) -> Implementation:
     """`seen`, for a function of several arrays that gives each as it is, or a view of it with more axes."""
-    of_one = seen(value, look, None, True)
+    general = seen(value, look, None, True)
     least = look(0.0).ndim
 
+    def of_one(x: Any) -> Any:
+        if type(x) is not Array:
+            return general(as_array(x))
+        if x.ndim >= least:
+            return x
+        shape = (1, *x.shape) if x.ndim == 1 and least == 2 else None
+        found = reshaped_in_turn(x, shape)
+        return general(x) if found is None else found
+
     def implementation(*arrays: Any) -> Any:
-        found = tuple([x if type(x) is Array and x.ndim >= least else of_one(as_array(x)) for x in arrays])
+        found = tuple([of_one(x) for x in arrays])
         return found[0] if len(found) == 1 else found
 
     return implementation
@@ -220,7 +220,7 @@ def _table() -> list[tuple[Any, Implementation, str | None, str | None]]:
 OTHERWISE: dict[Any, Callable[[Implementation, Implementation], Implementation]] = {
     np.ravel: _apart,
     np.reshape: _reshape,
-    np.transpose: _permuting(lambda x, axes=None: None if axes is None else axes_in_order(x, axes)),
+    np.transpose: _permuting(axes_in_order),
     np.swapaxes: _permuting(axes_swapped),
     np.moveaxis: _permuting(axes_moved),
     np.rollaxis: _permuting(axes_rolled),

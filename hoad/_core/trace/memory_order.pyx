@@ -22,7 +22,6 @@ from hoad._core.ops.plan import contiguous_strides
 cnp.import_array()
 
 cdef type ndarray = np.ndarray
-cdef tuple SEQUENCES = (tuple, list)
 cdef list READ = ["readonly"]
 cdef list ALLOCATED = ["writeonly", "allocate"]
 
@@ -152,7 +151,7 @@ cdef object order_of_result(Array made, object operands):
 
 cdef int doubt_order(object made, object operands) except -1:
     """Note that the order of what a function made of operands that do not lie as in C is not known."""
-    if isinstance(made, SEQUENCES):
+    if isinstance(made, (tuple, list)):
         for x in made:
             doubt_order(x, operands)
     elif type(made) is Array and (<Array>made).buffer is None and has_axes(aval_of((<Array>made).aval).shape):
@@ -163,14 +162,14 @@ cdef int doubt_order(object made, object operands) except -1:
 
 cdef bint is_among(object made, object operands) except -1:
     for x in operands:
-        if x is made or isinstance(x, SEQUENCES) and is_among(made, x):
+        if x is made or isinstance(x, (tuple, list)) and is_among(made, x):
             return True
     return False
 
 
 cdef bint all_in_order(object operands) except -1:
     for x in operands:
-        if isinstance(x, SEQUENCES):
+        if isinstance(x, (tuple, list)):
             if not all_in_order(x):
                 return False
         elif not is_in_order(x):
@@ -192,9 +191,9 @@ def with_unknown_order(made):
 
 def order_for(x, order):
     """The order that a new array like x has, by the option `order` of a function of NumPy's."""
-    cdef tuple shape = np.shape(x)
+    cdef tuple shape = aval_of((<Array>x).aval).shape if type(x) is Array else np.shape(x)
     cdef object dummy
-    if not has_axes(shape) or order == "C":
+    if len(shape) < 2 or order == "C" or not has_axes(shape):
         return None
     if order == "F":
         return tuple(range(len(shape)))[::-1]
@@ -209,7 +208,7 @@ def order_for(x, order):
 def has_order(x, order):
     """Whether an array need not be copied to lie as the option `order` says."""
     cdef object dummy
-    if order not in ("C", "F") or not has_axes(np.shape(x)):
+    if order not in ("C", "F") or not has_axes(aval_of((<Array>x).aval).shape if type(x) is Array else np.shape(x)):
         return True
     dummy = stand_in(x)
     return dummy is not None and (dummy.flags.c_contiguous if order == "C" else dummy.flags.f_contiguous)

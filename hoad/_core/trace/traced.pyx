@@ -119,7 +119,6 @@ cdef object BOOL = np.dtype(np.bool_)
 # A tuple by name, not in the call of isinstance: Cython looks at the items of a display one by one, and drops what is
 # raised meanwhile. An abstract class is asked in Python, where an interrupt may come.
 cdef tuple TRUTHS = (bool, np.bool_)
-cdef tuple SEQUENCES = (tuple, list)
 cdef tuple OPERANDS = (Scalar, Array, float, int, np.ndarray, np.generic, list, tuple, complex, numbers.Number)
 
 
@@ -1161,7 +1160,7 @@ cdef object called(object implementation, tuple args, dict kwargs):
         return METHODS["__into__"](implementation, args, kwargs)
     cdef object made = implementation(*args, **kwargs)
     if (type(made) is Array and (<Array>made).buffer is None and aval_of((<Array>made).aval).ndim > 1
-            or isinstance(made, SEQUENCES)) and implementation not in KEEPING_ORDER:
+            or isinstance(made, (tuple, list))) and implementation not in KEEPING_ORDER:
         doubt_order(made, (args, tuple(kwargs.values())))
     return made
 

@@ -22,7 +22,7 @@ from hoad._core.trace.memory_order cimport is_in_order, order_of_steps
 from hoad._core.graph.primitive cimport primitive_of
 from hoad._core.graph.tape cimport (
     AVAL_BOOL, AVAL_FLOAT, OP_BROADCAST_TO, OP_COMPLEX, OP_CONCATENATE, OP_GATHER, OP_GETITEM, OP_IMAG, OP_PUT, OP_REAL,
-    OP_RESHAPE, OP_TRANSPOSE, ZERO, Graph, aval_of, int32_t, int64_t, intern_aval, is_plain_float64,
+    OP_RESHAPE, OP_TRANSPOSE, ZERO, AbstractValue, Graph, aval_of, int32_t, int64_t, intern_aval, is_plain_float64,
 )
 from hoad._core.trace.traced cimport (
     Array, Scalar, Traced, buffer_of, check_own, connect_writes, item_of, new_array, node_now, wrap,
@@ -104,6 +104,7 @@ def reshaped_in_turn(Array x, shape):
     """The view of another shape where the items lie in turn; None where that takes more to say."""
     cdef cnp.npy_intp dims[MOST_AXES]
     cdef cnp.ndarray view
+    cdef object found = None
     cdef int64_t size = 1
     cdef int d
     cdef int left = -1
@@ -127,8 +128,13 @@ def reshaped_in_turn(Array x, shape):
         size *= dims[left]
     if size != cnp.PyArray_SIZE(view) or size == 0:
         return None
+    if left >= 0:
+        shape = (*shape[:left], dims[left], *shape[left + 1:])
+    if x.view is None and is_settled(x) and len(shape) and shape != aval_of(x.aval).shape:
+        check_usable(x.graph)
+        found = record_on(x.graph, OP_RESHAPE, (shape,), node_now(x))   # sooner than from what the view says
     return view_of(x, cnp.PyArray_New(ndarray, <int>len(shape), dims, cnp.NPY_INT8, NULL, cnp.PyArray_DATA(view), 0, 0,
-                                      None))
+                                      None), found)
 
 
 def permuted(Array x, tuple order=None):
@@ -152,6 +158,30 @@ def permuted(Array x, tuple order=None):
     check_usable(x.graph)
     found = record_on(x.graph, OP_TRANSPOSE, (order,), node_now(x)) if moves else copy_of(x)
     return view_of(x, <cnp.ndarray>cnp.PyArray_Transpose(shadow(x), &given), found)
+
+
+def permuting(general, order):
+    """The implementation `general` of a function that puts axes in another order, as one that finds most views sooner.
+
+    `order` gives them, of the same arguments.
+    """
+
+    def implementation(x, *args, **kwargs):
+        cdef object found = None
+        if type(x) is Array:
+            found = permuted(x, order(x, *args, **kwargs) if args or kwargs else None)
+        return general(x, *args, **kwargs) if found is None else found
+
+    return implementation
+
+
+def flattened(Array x):
+    """A copy of x in one dimension, its items in the order of C."""
+    cdef AbstractValue aval = aval_of(x.aval)
+    if aval.ndim == 1:
+        return copy_of(x)
+    check_usable(x.graph)
+    return record_on(x.graph, OP_RESHAPE, ((aval.size,),), node_now(x))
 
 
 def broadcast_view(Array x, shape, str sealed):
