@@ -17,7 +17,7 @@ from hoad._core.trace.calls import apply_primitive, stacked
 from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.memory_order import with_order
 from hoad._core.trace.traced import Array, is_traced
-from hoad._core.trace.views import at_basic_index, at_places, is_small, items_at, places
+from hoad._core.trace.views import at_basic_index, is_small, items_at, places, taken_along
 from hoad._numpy.creation import concatenate, stack
 from hoad._numpy.indexing import along_axis, getitem, where, whole
 from hoad._numpy.registry import Axis, as_traced, decided, implements, normal_axes, normal_axis, only_defaults
@@ -135,7 +135,7 @@ def tile(A: Any, reps: Any) -> Any:
 
 @implements(np.repeat, method="repeat")
 def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
-    repeats = plain("repeat", repeats)
+    repeats = repeats if type(repeats) is int else plain("repeat", repeats)
     return moved(_repeated, a, repeats, axis)
 
 
@@ -208,6 +208,8 @@ def _depth(arrays: Any) -> int:
 
 @implements(np.append)
 def append(arr: Any, values: Any, axis: int | None = None) -> Any:
+    if axis is None:
+        return concatenate([np.ravel(x) if type(x) is np.ndarray else ravel(x) for x in map(as_traced, (arr, values))])
     return concatenate([arr, values], axis=axis)
 
 
@@ -309,8 +311,12 @@ triu = implements(np.triu)(_triangle("triu", lambda n, m, k: ~np.tri(n, m, k - 1
 def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Any:
     if out is not None:
         only_defaults("take", out=out)
-    if type(a) is Array and mode == "raise" and a.size and (found := _taken(a, indices, axis)) is not None:
-        return found
+    if type(a) is Array and mode == "raise":
+        if type(indices) is int and a.ndim and (axis is not None or a.ndim == 1):
+            found = at_basic_index(a, (slice(None),) * normal_axis(axis or 0, a.ndim) + (indices,))
+            return found.copy() if type(found) is Array else found
+        if (found := taken_along(a, indices, axis)) is not None:
+            return found
     a, indices = as_traced(a), whole(indices, booleans=True)
     if axis is None:
         a, axis = ravel(a), 0
@@ -327,19 +333,6 @@ def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
     elif mode == "clip":
         indices = np.minimum(np.maximum(indices, 0), a.shape[axis] - 1)
     return with_order(getitem(a, (slice(None),) * axis + (indices,)), None)  # as in C, which the index need not be
-
-
-def _taken(a: Any, indices: Any, axis: int | None) -> Any:
-    """The common case of `take`, of plain integers along an axis of an array that is not large; None for any other."""
-    if not a.ndim or (axis is None and a.ndim != 1):
-        return None
-    index = (slice(None),) * normal_axis(axis or 0, a.ndim) + (indices,)
-    if type(indices) is int:
-        found = at_basic_index(a, index)
-        return found.copy() if type(found) is Array else found
-    if type(indices) is np.ndarray and indices.dtype.kind not in "iu":
-        return None
-    return with_order(at_places(a, index), None)  # as in C, which the index need not be
 
 
 @implements(np.take_along_axis)

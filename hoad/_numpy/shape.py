@@ -16,7 +16,7 @@ from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.memory_order import copied_in_order, has_order, order_for, with_order
 from hoad._core.trace.traced import FUNCTIONS, METHODS, PYTHON_NUMBER, Array, Scalar, representing
 from hoad._core.trace.views import as_written_to, copy_of, flattened
-from hoad._numpy.registry import FLOAT64, Axis, as_traced, implements, normal_axes, normal_axis
+from hoad._numpy.registry import FLOAT64, Axis, as_traced, implements, normal_axes
 from hoad._ops import primitives as prim
 from hoad.errors import NoRuleError, ShapeError
 

@@ -28,6 +28,7 @@ from hoad._core.trace.views import (
     reshaped_in_turn,
     seen,
     shadow,
+    transpose_method,
     view_of,
 )
 from hoad._numpy.contractions import matrix_product, normal_subscripts, sum_of_one
@@ -173,13 +174,7 @@ def _einsum(value: Implementation) -> Implementation:
 
 
 METHODS["reshape"] = reshape_method
-
-
-@implements(method="transpose")
-def transpose_method(x: Any, *axes: Any) -> Any:
-    if not axes or axes == (None,):
-        return FUNCTIONS[np.transpose](x)
-    return FUNCTIONS[np.transpose](x, axes if hasattr(axes[0], "__index__") else axes[0])
+METHODS["transpose"] = transpose_method
 
 
 def in_turn(x: Any) -> Any:

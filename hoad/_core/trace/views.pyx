@@ -15,6 +15,7 @@ cimport numpy as cnp
 from hoad._core.trace.writes cimport (
     CONTENT, Buffer, grid, in_order, is_shadow, new_buffer, place_at, places_in, start_of, strides_of,
 )
+from hoad._core.trace.axes cimport axes_in_order, normal_axis
 from hoad._core.trace.coerce cimport as_numbers, check_class, holds_numbers, operand_of
 from hoad._core.trace.errors cimport check_alive, check_same, check_usable
 from hoad._core.trace.calls cimport record_gather, record_on
@@ -28,6 +29,9 @@ from hoad._core.trace.traced cimport (
     Array, Scalar, Traced, buffer_of, check_own, connect_writes, item_of, new_array, node_now, wrap,
 )
 from hoad._core.base.where cimport here
+
+cdef extern from "numpy/arrayobject.h":
+    cnp.ndarray take_from "PyArray_TakeFrom"(cnp.ndarray, object, int, void* out, cnp.NPY_CLIPMODE)
 
 cdef dict FUNCTIONS, METHODS
 
@@ -173,6 +177,17 @@ def permuting(general, order):
         return general(x, *args, **kwargs) if found is None else found
 
     return implementation
+
+
+def transpose_method(x, *axes):
+    """``x.transpose(*axes)``, of axes or a tuple of them."""
+    cdef object given = axes
+    if not axes or axes[0] is None and len(axes) == 1:
+        given = None
+    elif not hasattr(axes[0], "__index__"):
+        given = axes[0]
+    found = permuted(x, None if given is None else axes_in_order(x, given)) if type(x) is Array else None
+    return FUNCTIONS[np.transpose](x, given) if found is None else found
 
 
 def flattened(Array x):
@@ -461,6 +476,23 @@ def at_places(Array x, index):
     return items_at(x, at)
 
 
+def taken_along(Array x, indices, axis):
+    """The items of x at plain integers along an axis, as in C, of an array that is not large.
+
+    None where that takes more to say.
+    """
+    cdef int ndim = aval_of(x.aval).ndim
+    if not ndim or (axis is None and ndim > 1) or not aval_of(x.aval).size or not is_small(x):
+        return None
+    if type(indices) is list:
+        indices = whole_numbers(indices)
+        if indices is None:
+            return None
+    elif type(indices) is not ndarray or not cnp.PyArray_ISINTEGER(indices) or not cnp.PyArray_NDIM(indices):
+        return None
+    return read(x, take_from(places(x), indices, normal_axis(0 if axis is None else axis, ndim), NULL, cnp.NPY_RAISE))
+
+
 cpdef bint is_small(Array x):
     """Whether the places of its items may be listed."""
     return aval_of(x.aval).size <= FEW
@@ -516,7 +548,7 @@ def read(Array x, cnp.ndarray view):
     """What `x` holds at a view of its root, as a value of its own."""
     check_usable(x.graph)
     made = part_of(collected(buffer_of(x), view), x.part)
-    return copy_of(made) if type(made) is Array else made       # it may be a value that is pending
+    return made if type(made) is not Array or is_settled(x) else copy_of(made)      # it may be a value that is pending
 
 
 cdef object read_item(Buffer buffer, int64_t place):
