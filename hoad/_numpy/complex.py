@@ -9,7 +9,7 @@ import numpy as np
 from hoad._core.base.where import here
 from hoad._core.trace.traced import is_traced, representing_as
 from hoad._core.trace.views import part
-from hoad._numpy.registry import as_array, as_traced, implements
+from hoad._numpy.registry import as_array, as_traced, implements, read_only_zeros
 from hoad.errors import NoRuleError
 
 
@@ -39,7 +39,7 @@ def imag(x: Any) -> Any:
     x = as_array(x)
     if is_complex(x):
         return _as_whole(x, part(x, "imag"))
-    return np.broadcast_to(np.zeros((), x.dtype), x.shape)[()]  # which cannot be written to, as NumPy's
+    return read_only_zeros(tuple(x.shape), x.dtype)[()]  # as NumPy's
 
 
 def _as_whole(x: Any, of_x: Any) -> Any:

@@ -61,6 +61,9 @@ def getitem(x: Any, index: Any) -> Any:
         found = at_basic_index(x, index)
         if found is not None or (found := at_places(x, index)) is not None:
             return found
+        if type(index) is Array and index.dtype.kind in "iu" and is_settled(x):
+            flat = apply_primitive(prim.FLAT_INDEX, (x.shape, (None,)), index)
+            return _laid_out(x, index, apply_primitive(prim.GATHER_ITEMS, None, x, flat))
     full = index if isinstance(index, tuple) else (index,)
     if isinstance(x, Scalar):
         return _new_axes(x, full)

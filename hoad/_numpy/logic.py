@@ -56,13 +56,15 @@ for _ufunc in prim.OF_INTEGERS:
 
 @implements(np.all, method="all")
 def all_hold(x: Any, axis: Axis = None, out: Any = None, keepdims: Any = False, *, where: Any = None) -> Any:
-    only_defaults("all", out=out)
+    if out is not None:
+        only_defaults("all", out=out)
     return _asked(np.all, min, _counted(x, where, True), axis, keepdims)
 
 
 @implements(np.any, method="any")
 def any_holds(x: Any, axis: Axis = None, out: Any = None, keepdims: Any = False, *, where: Any = None) -> Any:
-    only_defaults("any", out=out)
+    if out is not None:
+        only_defaults("any", out=out)
     return _asked(np.any, max, _counted(x, where, False), axis, keepdims)
 
 

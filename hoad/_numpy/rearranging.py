@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable, Sequence
@@ -281,11 +282,15 @@ if hasattr(np, "unstack"):  # since NumPy 2.1
     implements(np.unstack)(unstack)
 
 
+FEW = 1024  # items of a triangle that is kept for the next one
+
 # ---- triangles ------------------------------------------------------------------------------------------------------
 
 
 def _triangle(name: str, kept: Callable[[int, int, int], Any]) -> Callable[..., Any]:
     """What lies outside is a strong zero."""
+
+    known = functools.lru_cache(64)(kept)
 
     def implementation(m: Any, k: int = 0) -> Any:
         m = as_traced(m)
@@ -294,7 +299,7 @@ def _triangle(name: str, kept: Callable[[int, int, int], Any]) -> Callable[..., 
         if m.ndim == 0:
             raise ValueError(f"np.{name} needs an array of at least one dimension")
         rows, columns = m.shape[-2:]
-        inside = kept(rows, columns, k)
+        inside = known(rows, columns, k) if rows * columns <= FEW and type(k) is int else kept(rows, columns, k)
         return ufuncs.mask(inside, m) if m.dtype.kind == "f" else m * inside.astype(m.dtype)
 
     return implementation
@@ -386,7 +391,8 @@ def compress_method(x: Any, condition: Any, axis: int | None = None, out: Any = 
 
 @implements(np.extract)
 def extract(condition: Any, arr: Any) -> Any:
-    return ravel(as_traced(arr))[np.not_equal(ravel(as_traced(condition)), 0)]
+    condition = ravel(as_traced(condition))
+    return ravel(as_traced(arr))[condition if condition.dtype == bool else np.not_equal(condition, 0)]
 
 
 # ---- sorted ---------------------------------------------------------------------------------------------------------

@@ -74,13 +74,18 @@ def decided(x: Any) -> Any:
     return bool(x) if is_traced(x) else x
 
 
+def read_only_zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    """Zeros that take no memory and cannot be written to."""
+    return np.ndarray(shape, dtype, bytes(dtype.itemsize), strides=(0,) * len(shape))
+
+
 def stand_in(x: Any) -> Any:
     """A plain value of the same class, shape and dtype, in place of a traced one, for what asks for nothing else."""
     if not is_traced(x):
         return type(x)(map(stand_in, x)) if type(x) in (list, tuple) else x
     kind: Any = x.__class__
     if issubclass(kind, np.ndarray):
-        return np.broadcast_to(np.zeros((), x.dtype), x.shape)
+        return read_only_zeros(x.shape, x.dtype)
     return kind(0)
 
 

@@ -296,6 +296,8 @@ def flat_places(shape: Sequence[int]) -> np.ndarray[Any, np.dtype[np.int64]]:
 
 def _flat_index(params: Params, *indices: Any) -> Any:
     """Flat places of ``x[index]`` for x of a shape."""
+    if params[1] == (None,):
+        return flat_places(params[0])[np.asarray(indices[0])]
     return flat_places(params[0])[index_of(params, *indices)]
 
 
