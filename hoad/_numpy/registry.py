@@ -44,7 +44,7 @@ def implements(*functions: Callable[..., Any], method: str | None = None) -> Cal
     return register
 
 
-@functools.cache
+@functools.lru_cache(1024)
 def _first_parameter(function: Callable[..., Any]) -> str | None:
     parameter = next(iter(inspect.signature(function).parameters.values()))
     return parameter.name if parameter.kind is parameter.POSITIONAL_OR_KEYWORD else None

@@ -68,6 +68,19 @@ def _declare_python(
     return Primitive(name, function=function, kind=PYTHON, infer=infer, param_names=params or None, **facts)
 
 
+def over_lanes(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The `batch` of a function (params, *operands) that broadcasts its operands: their lanes, and their last axes."""
+
+    def batch(params: Params, *operands: Any) -> Any:
+        ndim = max([x.ndim for x in operands])
+        return function(
+            params,
+            *[x if x.ndim == ndim else x.reshape(len(x), *(1,) * (ndim - x.ndim), *x.shape[1:]) for x in operands],
+        )
+
+    return batch
+
+
 # ---- ufuncs ---------------------------------------------------------------------------------------------------------
 
 
@@ -310,6 +323,15 @@ FLAT_INDEX = _declare_python(
     "flat_index", _flat_index, _flat_index_infer, "shape", "index", nin=-1, zero_derivative=True
 )
 
+
+def _flat_index_batch(params: Params, *indices: Any) -> Any:
+    if params[1] == (None,):  # lanes come first here too
+        return _flat_index(params, *indices)
+    return np.stack([_flat_index(params, *[index[lane] for index in indices]) for lane in range(len(indices[0]))])
+
+
+FLAT_INDEX.batch = _flat_index_batch
+
 ASTYPE = _declare_python(
     "astype",
     lambda params, x: np.asarray(x).astype(params[0]),
@@ -319,6 +341,7 @@ ASTYPE = _declare_python(
     series="each",
 )
 ASTYPE.native = lambda params, x: cast(x, params[0])
+ASTYPE.batch = ASTYPE.function
 
 
 # ---- linear algebra -------------------------------------------------------------------------------------------------
@@ -856,6 +879,15 @@ SEARCHSORTED = _declare_places(
 )
 
 
+def _searchsorted_batch(params: Params, a: Any, v: Any) -> Any:
+    if a.strides[0] == 0:  # the same for all lanes
+        return np.searchsorted(a[0], v, side=params[0])
+    return np.stack([np.searchsorted(*lane, side=params[0]) for lane in zip(a, v, strict=True)])
+
+
+SEARCHSORTED.batch = _searchsorted_batch
+
+
 # ---- integers and booleans that NumPy's own function finds again at each replay -------------------------------------
 
 
@@ -934,6 +966,8 @@ OF_INTEGERS: dict[np.ufunc, Primitive] = {
         *(np.left_shift, np.right_shift, np.gcd, np.lcm),
     )
 }
+for _primitive in OF_INTEGERS.values():
+    _primitive.batch = over_lanes(_primitive.function)
 
 
 def _bessel_i0(params: Params, x: Any) -> Any:

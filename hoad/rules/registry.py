@@ -20,7 +20,7 @@ from hoad._core.ops.plan import broadcast_shapes
 from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.traced import FUNCTIONS
-from hoad._ops.primitives import DISPATCHED, FUNCTION_PRIMITIVES, declare_ufunc, known_primitive, within
+from hoad._ops.primitives import DISPATCHED, FUNCTION_PRIMITIVES, declare_ufunc, known_primitive, over_lanes, within
 from hoad._program.trace import recorder_among
 from hoad._pytree.arguments import check_function, parameters
 from hoad.errors import ArgumentError, RuleError, ShapeError, count
@@ -472,7 +472,7 @@ def primitive(
         for several results. The function is then never called on made-up values.
     batch : callable, optional
         ``batch(*operands, **parameters)`` for many operands at once, with one more axis in front of all operands and
-        results. By default the function is called once for each: see Notes.
+        results. By default the function itself, if it is `elementwise`; else it is called once for each: see Notes.
     jvp : callable, optional
         ``jvp(dots, p, *operands, **parameters)``, the tangent of the result for a tuple of tangents, None where an
         operand has none. Forward mode uses it in place of the transposed rule if it costs less; `hoad.check.rule`
@@ -504,8 +504,8 @@ def primitive(
     Notes
     -----
     Cost: a call of the function per evaluation, with the GIL held. If a rule applies it to the tangents of a Jacobian
-    or Hessian, a call for each tangent, or one call of `batch`. Without `shape`, a call on ones for each new signature
-    finds the shapes of the results.
+    or Hessian, or `hoad.vmap` maps it, a call for each tangent or input, or one of `batch` for many. Without `shape`, a
+    call on ones for each new signature finds the shapes of the results.
 
     Examples
     --------
@@ -573,6 +573,8 @@ def _make(
     made.elementwise = elementwise
     if (batch := further["batch"]) is not None:
         made.batch = lambda params, *values: batch(*values, **dict(params))
+    elif elementwise:
+        made.batch = over_lanes(lambda params, *values: unwatched(made.function, (params, *values)))
     made.jvp = further["jvp"]
     series = further["series"]
     if series is not None and (not elementwise or nout > 1 or rule is not None or made.jvp is not None):

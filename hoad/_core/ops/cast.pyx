@@ -1,4 +1,6 @@
-"""Conversions of numbers without Python, where they are C's: from booleans, integers and floats to floats."""
+"""Conversions of numbers without Python, where they are C's: from booleans, integers and floats to floats, and from the
+first two to integers.
+"""
 
 import numpy as np
 
@@ -22,6 +24,7 @@ ctypedef fused source:
 ctypedef fused target:
     float
     double
+    int64_t
 
 
 cdef void convert(source* x, target* p, int64_t n, int step) noexcept nogil:
@@ -41,10 +44,11 @@ cdef void convert_from(char* x, target* p, int64_t n, int step, int kind) noexce
         convert(<int32_t*>x, p, n, step)
     elif kind == cnp.NPY_INT64:
         convert(<int64_t*>x, p, n, step)
-    elif kind == cnp.NPY_FLOAT32:
-        convert(<float*>x, p, n, step)
-    else:
-        convert(<double*>x, p, n, step)
+    elif target is not int64_t:     # NumPy warns where a float is no integer
+        if kind == cnp.NPY_FLOAT32:
+            convert(<float*>x, p, n, step)
+        else:
+            convert(<double*>x, p, n, step)
 
 
 @cython.final
@@ -53,12 +57,14 @@ cdef class Cast(NativeCall):
 
     cdef int kind               # of the operand
     cdef int step               # floats of a result
-    cdef bint is_double
+    cdef int to                 # the kind of the floats
     cdef int64_t size
 
     cdef int call(self, char** operands, char** results, int32_t threads) noexcept nogil:
-        if self.is_double:
+        if self.to == cnp.NPY_FLOAT64:
             convert_from(operands[0], <double*>results[0], self.size, self.step, self.kind)
+        elif self.to == cnp.NPY_INT64:
+            convert_from(operands[0], <int64_t*>results[0], self.size, self.step, self.kind)
         else:
             convert_from(operands[0], <float*>results[0], self.size, self.step, self.kind)
         return 0
@@ -73,14 +79,23 @@ cdef dict SOURCES = {
 }
 
 
+cdef dict TARGETS = {
+    np.dtype(np.float32): cnp.NPY_FLOAT32,
+    np.dtype(np.complex64): cnp.NPY_FLOAT32,
+    np.dtype(np.float64): cnp.NPY_FLOAT64,
+    np.dtype(np.complex128): cnp.NPY_FLOAT64,
+    np.dtype(np.int64): cnp.NPY_INT64,
+}
+
+
 def cast(AbstractValue x not None, dtype):
     """What converts an operand like x to a dtype, or None."""
     to = np.dtype(dtype)
-    if x.dtype not in SOURCES or to not in (np.float32, np.float64, np.complex64, np.complex128):
+    if x.dtype not in SOURCES or to not in TARGETS or (to == np.int64 and x.dtype.kind == "f"):
         return None
     cdef Cast made = Cast.__new__(Cast)
     made.kind = SOURCES[x.dtype]
     made.step = 2 if to.kind == "c" else 1
-    made.is_double = to in (np.float64, np.complex128)
+    made.to = TARGETS[to]
     made.numbers = made.size = x.size
     return made

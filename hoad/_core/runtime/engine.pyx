@@ -201,9 +201,11 @@ cdef class Lowered:
 
     cdef bint takes_chunks(self) noexcept:
         """Whether a step does all lanes of a chunk at once, and may round otherwise in a shorter one."""
+        cdef Plan plan
         cdef int32_t k
         for k in range(self.n_array_steps):
-            if (<Plan>self.array_steps[k].plan).batched:
+            plan = <Plan>self.array_steps[k].plan
+            if plan.batched and not plan.signature.primitive.elementwise:
                 return True
         return self.has_products()
 

@@ -107,6 +107,28 @@ def test_all_lanes_at_once() -> None:
         )
 
 
+def test_functions_that_work_element_by_element_take_all_inputs_of_a_map() -> None:
+    shapes: list[tuple[int, ...]] = []
+
+    @hoad.primitive(elementwise=True)
+    def bell(x: Any, width: Any) -> Any:
+        shapes.append(np.shape(x))
+        return np.exp(-((x / width) ** 2))
+
+    hoad.defvjp(bell, lambda g, p, x, w: (-2 * g * p * x / w**2, 2 * g * p * x**2 / w**3))
+    x, w = np.sin(np.arange(300.0)).reshape(100, 3), 1.0 + np.arange(100.0)
+    want = np.exp(-((x / w[:, None]) ** 2))
+    mapped = hoad.vmap(bell)
+    mapped(x, w)
+    shapes.clear()
+    np.testing.assert_array_equal(mapped(x, w), want)
+    assert shapes == [(3,), (100, 3)]  # recorded with the first input
+    np.testing.assert_array_equal(hoad.vmap(bell, in_axes=(0, None))(x, 2.0), np.exp(-((x / 2.0) ** 2)))
+    np.testing.assert_array_equal(hoad.vmap(bell, in_axes=(None, 0))(x[1], w), np.exp(-((x[1] / w[:, None]) ** 2)))
+    slopes = hoad.vmap(hoad.grad(lambda x, w: np.sum(bell(x, w)), argnums=1))(x, w)
+    np.testing.assert_allclose(slopes, np.sum(2 * want * x**2, 1) / w**3, rtol=1e-14)
+
+
 def test_mistakes_of_a_batch_rule() -> None:
     def declared(batch: Any) -> Any:
         made = hoad.primitive(lambda x: 2 * x, linear=(0,), shape=lambda x: x, batch=batch)

@@ -7,6 +7,7 @@ import functools
 import pickle
 import re
 import threading
+import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -285,6 +286,7 @@ def test_primitives_in_python_are_called_one_at_a_time_unless_threads_are_asked_
     def known(x: Any) -> Any:
         callers.add(threading.get_ident())
         assert CONTEXT.get() == "here"
+        time.sleep(1e-5)
         return x * 1.0
 
     token = CONTEXT.set("here")
@@ -293,6 +295,34 @@ def test_primitives_in_python_are_called_one_at_a_time_unless_threads_are_asked_
     finally:
         CONTEXT.reset(token)
     assert len(callers) == 1 if threads is None else len(callers) > 1
+
+
+GRID = np.linspace(-1.0, 1.0, 7)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: x[np.argsort(x)] * np.arange(5.0),
+        lambda x: x[np.argsort(x)[::-1], None] + x[None, np.argsort(x)],
+        lambda x: np.reshape(np.concatenate([x, x]), (2, 5))[:, np.argsort(x)],
+        lambda x: np.searchsorted(GRID, x) * x,
+        lambda x: np.searchsorted(GRID, x[1], side="right") * x,
+        lambda x: np.searchsorted(np.sort(x), GRID, side="right") * 0.5,
+        lambda x: np.interp(x, GRID, GRID**2),
+        lambda x: np.cumsum((x > 0).astype(int)) * x,
+        lambda x: (((x > 0) * 6) & np.arange(5)) * x,
+        lambda x: (((x[0] > 0) * 6) | (x > 0.5).astype(np.int64)) * x,
+        lambda x: (4 * x).astype(np.int64) * x,
+        lambda x: (x > 0).astype(np.int32) * x,
+        lambda x: np.sinc(x[1]) * np.sinc(x),
+    ],
+)
+def test_what_python_computes_of_all_inputs(f: Any) -> None:
+    xs = np.sin(1.0 + np.arange(150.0) ** 1.5).reshape(30, 5)
+    np.testing.assert_allclose(hoad.vmap(f)(xs), [f(x) for x in xs], rtol=1e-14, atol=1e-15)
+    found = hoad.vmap(hoad.grad(lambda x: np.sum(f(x) ** 2)))(xs)
+    np.testing.assert_allclose(found, [hoad.grad(lambda x: np.sum(f(x) ** 2))(x) for x in xs], rtol=1e-13, atol=1e-14)
 
 
 # ---- random programs ------------------------------------------------------------------------------------------------
