@@ -1111,8 +1111,8 @@ cdef Plan plan_of(Signature sig):
         plan.itemsize = sig.results[0].itemsize
         plan.n_items = sig.avals[0 if plan.kind == K_GATHER else 1].size
     else:
-        plan.batched = primitive.batch is not None
         plan.native = None if primitive.native is None else unwatched(primitive.native, (sig.params, *sig.avals), {})
+        plan.batched = primitive.batch is not None and plan.native is None
         plan.kind = K_PYTHON if plan.native is None else K_NATIVE
     sig.plan = plan
     return plan
