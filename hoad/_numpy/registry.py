@@ -20,6 +20,7 @@ from hoad.errors import NoRuleError
 Axis = int | Sequence[int] | None
 
 FLOAT64 = np.dtype(np.float64)
+ZEROS = bytes(32)  # as many as the longest number has
 
 # What to write instead of an option that is not recorded, where the result is another without it.
 WITHOUT = {
@@ -79,7 +80,7 @@ def stand_in(x: Any) -> Any:
         return type(x)(map(stand_in, x)) if type(x) in (list, tuple) else x
     kind: Any = x.__class__
     if issubclass(kind, np.ndarray):
-        return np.broadcast_to(np.zeros((), x.dtype), x.shape)
+        return np.ndarray(x.shape, x.dtype, ZEROS, 0, (0,) * x.ndim)
     return kind(0)
 
 
