@@ -265,8 +265,11 @@ def matrix_power(a: Any, n: int) -> Any:
 
 
 @functools.lru_cache(maxsize=64)
-def _cheapest(sizes: tuple[int, ...]) -> list[list[int]]:
-    """Where to split the product of matrices i to j, whose sides are sizes[i:j + 2] (Cormen et al., section 14.2)."""
+def _cheapest(sizes: tuple[int, ...]) -> list[int]:
+    """Which of the matrices left is to be multiplied with the one behind it, in turn (Cormen et al., section 14.2).
+
+    The sides of matrices i to j are sizes[i:j + 2].
+    """
     count = len(sizes) - 1
     cost = [[0] * count for _ in range(count)]
     split = [[0] * count for _ in range(count)]
@@ -276,7 +279,17 @@ def _cheapest(sizes: tuple[int, ...]) -> list[list[int]]:
             cost[i][j], split[i][j] = min(
                 (cost[i][k] + cost[k + 1][j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j)
             )
-    return split
+    turns: list[int] = []
+
+    def visit(i: int, j: int, at: int) -> None:
+        """Make one of the matrices i to j, which begin at a place of the list."""
+        if i < j:
+            visit(i, split[i][j], at)
+            visit(split[i][j] + 1, j, at + 1)
+            turns.append(at)
+
+    visit(0, count - 1, 0)
+    return turns
 
 
 @implements(np.linalg.multi_dot)
@@ -293,12 +306,9 @@ def multi_dot(arrays: Any, *, out: Any = None) -> Any:
         parts[-1] = reshape(parts[-1], (-1, 1))
     if [x.ndim for x in parts].count(2) < len(parts):
         raise np.linalg.LinAlgError("np.linalg.multi_dot needs matrices, and vectors at the ends only")
-    split = _cheapest((parts[0].shape[0], *[x.shape[1] for x in parts]))
-
-    def product(i: int, j: int) -> Any:
-        return parts[i] if i == j else matmul(product(i, split[i][j]), product(split[i][j] + 1, j))
-
-    whole = product(0, len(parts) - 1)
+    for k in _cheapest((parts[0].shape[0], *[x.shape[1] for x in parts])):
+        parts[k : k + 2] = [matmul(parts[k], parts[k + 1])]
+    (whole,) = parts
     if first == last == 2:
         return whole
     shape = whole.shape[1 if first == 1 else 0 : 1 if last == 1 else 2]

@@ -45,13 +45,13 @@ def unique(
         return plain(np.zeros(x.shape, x.dtype), *wanted, axis, equal_nan=equal_nan)
     if d is None or x.ndim == 1:
         flat = x if x.ndim == 1 else ravel(x)
-        order = argsort(flat)
-        first = _firsts(gather(flat, order), equal_nan)
+        order = argsort(flat) if return_index or return_inverse else None
+        first = decided(apply_primitive(prim.NEW_ITEMS, (bool(equal_nan),), flat))
     else:
         flat = moveaxis(x, d, 0)
         rows = reshape(flat, (flat.shape[0], -1))
         order = apply_primitive(prim.ROW_ORDER, None, rows)
-        first = _firsts(take(rows, order, 0), False)
+        first = _first_rows(take(rows, order, 0))
     (kept,) = first.nonzero()
     is_flat = d is None or x.ndim == 1
     if return_index or not is_flat:
@@ -70,16 +70,9 @@ def unique(
     return tuple(found) if len(found) > 1 else found[0]
 
 
-def _firsts(items: Any, equal_nan: bool) -> np.ndarray:
-    """Which of sorted items, or rows, are another than the one before them."""
-    new = np.not_equal(items[1:], items[:-1])
-    if equal_nan and items.dtype.kind in "fc":
-        new = np.logical_and(new, np.equal(items[:-1], items[:-1]))  # nan comes last
-    if new.ndim > 1:
-        new = np.any(new, axis=1)
-    first = np.ones(len(items), bool)
-    first[1:] = decided(new)
-    return first
+def _first_rows(rows: Any) -> np.ndarray:
+    """Which of sorted rows are another than the one before them."""
+    return np.concatenate([[True], decided(np.any(np.not_equal(rows[1:], rows[:-1]), axis=1))])
 
 
 def _named(function: Callable[..., Any], **wanted: bool) -> None:

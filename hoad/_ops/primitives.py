@@ -913,8 +913,8 @@ def _unique_places(params: Params, x: Any) -> Any:
     ordered = x[order]
     is_sorted = ("sorted", False) not in options
     if is_sorted and x.dtype.kind in "fiu" and np.count_nonzero(x) == x.size and ordered[-1] == ordered[-1]:
-        first = np.ones(x.size, bool)  # without nan and zeros, which have signs, it is the order of the values alone
-        first[1:] = ordered[1:] != ordered[:-1]
+        first = np.empty(x.size, bool)  # without nan and zeros, which have signs, it is the order of the values alone
+        first[0], first[1:] = True, ordered[1:] != ordered[:-1]
         places = order[first]
         return places if places.size == count else np.resize(places, count)
     items = np.unique(x, False, *wanted, **dict(options))
@@ -924,6 +924,16 @@ def _unique_places(params: Params, x: Any) -> Any:
         for k in np.flatnonzero(items == 0):
             places[k] = np.flatnonzero((x == 0) & (np.signbit(x) == np.signbit(items[k])))[0]
     return np.resize(places, count)
+
+
+def _new_items(params: Params, x: Any) -> Any:
+    """Which items, in order, are another than the one before them."""
+    ordered = np.sort(x)
+    first = np.empty(x.size, bool)
+    first[0], first[1:] = True, ordered[1:] != ordered[:-1]
+    if params[0] and x.dtype.kind in "fc":
+        first[1:] &= ordered[:-1] == ordered[:-1]  # nan comes last
+    return first
 
 
 def _bin_counts(params: Params, a: Any, edges: Any) -> Any:
@@ -953,6 +963,7 @@ ISIN = _declare_found(
     "kind",
     nin=2,
 )
+NEW_ITEMS = _declare_found("new_items", _new_items, "equal_nan")
 UNIQUE_PLACES = _declare_places(
     "unique_places", _unique_places, lambda params, x: (params[0],), "count", "wanted", "options"
 )
