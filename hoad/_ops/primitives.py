@@ -35,6 +35,7 @@ from hoad._core.ops.gufunc_call import (
     eigenvectors,
     fourier_transform,
     least_squares,
+    pseudoinverse,
     singular_factors,
     symmetric_doubles,
     symmetric_factors,
@@ -740,6 +741,7 @@ PINV = _declare_python(
     costly=True,
 )
 QR.batch, PINV.batch = QR.function, PINV.function
+PINV.native = lambda params, a: pseudoinverse(_lapack, a, *params)
 QR.native = lambda params, a: triangular_factors(_lapack, a)
 LSTSQ = _declare_python(
     "lstsq",

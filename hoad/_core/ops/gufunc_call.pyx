@@ -39,7 +39,7 @@ cdef extern from "Python.h":
 
 cdef enum:
     MOST_AXES = 8
-    MOST_STRIDES = 24
+    MOST_STRIDES = 32
 
 cdef enum Factors:
     CHOLESKY
@@ -47,6 +47,7 @@ cdef enum Factors:
     EIG
     SVD
     QR
+    PINV
     LSTSQ
 
 ctypedef fused number:
@@ -197,6 +198,7 @@ cdef class MatrixFactors(NativeCall):
     cdef cnp.npy_intp stack, m, n, least
     cdef double rcond
     cdef cnp.npy_intp[5] dims
+    cdef cnp.npy_intp[4] product_dims
     cdef cnp.npy_intp[MOST_STRIDES] steps
     cdef size_t scratch
 
@@ -242,6 +244,8 @@ cdef class MatrixFactors(NativeCall):
             args[3] = results[2]
         elif self.what == QR:
             return self.fill_qr(operands[0], results, memory)
+        elif self.what == PINV:
+            return self.fill_pinv(operands[0], results[0], memory)
         elif self.what == LSTSQ:
             args[1], args[2], args[3] = operands[1], <char*>&self.rcond, results[0]
             args[4], args[5] = memory + sizeof(double), memory
@@ -266,6 +270,42 @@ cdef class MatrixFactors(NativeCall):
                 memset(results[1] + (k * n + i) * n * itemsize, 0, i * itemsize)
                 memcpy(results[1] + ((k * n + i) * n + i) * itemsize,
                        memory + ((k * self.m + i) * n + i) * itemsize, (n - i) * itemsize)
+        return 0
+
+
+    cdef int fill_pinv(self, char* a, char* p, char* memory) noexcept nogil:
+        """The product V (Uᴴ / s) of what the singular values of the conjugate give, as NumPy has it."""
+        cdef char* args[4]
+        cdef cnp.npy_intp i, j, parts = 2 if self.of_complex else 1
+        cdef cnp.npy_intp count = self.stack * self.m * self.n, n_u = self.stack * self.m * self.least
+        cdef double* x = <double*>memory
+        cdef double* u = x + count * parts
+        cdef double* vh = u + n_u * parts
+        cdef double* s = vh + self.stack * self.least * self.n * parts
+        cdef double* own
+        cdef double largest, re, im
+        memcpy(x, a, count * parts * sizeof(double))
+        if self.of_complex:
+            for i in range(count):
+                x[2 * i + 1] = -x[2 * i + 1]
+        args[0], args[1], args[2], args[3] = <char*>x, <char*>u, <char*>s, <char*>vh
+        self.first.loop(args, self.dims, self.steps, self.first.data)
+        for i in range(self.stack):
+            own = s + i * self.least
+            largest = own[0]
+            for j in range(self.least):
+                largest = larger(largest, own[j])
+            for j in range(self.least):
+                own[j] = 1.0 / own[j] if own[j] > self.rcond * largest else 0.0
+        for i in range(n_u):
+            own = s + i // (self.m * self.least) * self.least + i % self.least
+            if self.of_complex:
+                re, im = u[2 * i], u[2 * i + 1]
+                u[2 * i], u[2 * i + 1] = own[0] * re - 0.0 * im, own[0] * im + 0.0 * re
+            else:
+                u[i] *= own[0]
+        args[0], args[1], args[2] = <char*>vh, <char*>u, p
+        self.second.loop(args, self.product_dims, self.steps + 11, self.second.data)
         return 0
 
 
@@ -331,6 +371,24 @@ def singular_factors(module, AbstractValue a not None):
     made.set_steps([m * n * item, m * p * item, p * 8, p * n * item],
                    [n * item, item, p * item, item, 8, n * item, item])
     return None if made.first.loop == NULL else made
+
+
+def pseudoinverse(module, AbstractValue a not None, double rcond):
+    """What computes the Moore-Penrose inverse, or None."""
+    cdef MatrixFactors made = of_matrices(PINV, a, "dD")
+    if made is None:
+        return None
+    cdef int m = made.m, n = made.n, p = made.least, item = a.itemsize
+    kind = a.dtype.char
+    made.rcond = rcond
+    made.scratch = (made.stack * (m * n + m * p + p * n)) * item + made.stack * p * 8
+    made.first = loop_of(module, "svd_s", "(m,n)->(m,p),(p),(p,n)", f"{kind * 2}d{kind}")
+    made.second = loop_of(np, "matmul", np.matmul.signature, kind * 3)
+    made.product_dims[0], made.product_dims[1], made.product_dims[2], made.product_dims[3] = made.stack, n, p, m
+    made.set_steps([m * n * item, m * p * item, p * 8, p * n * item],
+                   [n * item, item, p * item, item, 8, n * item, item,
+                    p * n * item, m * p * item, n * m * item, item, n * item, item, p * item, m * item, item])
+    return None if made.first.loop == NULL or made.second.loop == NULL else made
 
 
 def triangular_factors(module, AbstractValue a not None):

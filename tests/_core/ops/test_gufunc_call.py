@@ -33,9 +33,12 @@ def _of_matrices() -> Iterator[Any]:
             yield np.linalg.eig, a
             yield np.linalg.eig, s
             yield np.linalg.qr, a
+            yield np.linalg.pinv, a
             yield lambda x: np.linalg.svd(x, full_matrices=False), a
         tall = _square(6, 4, of_complex=of_complex)
         yield np.linalg.qr, tall
+        yield np.linalg.pinv, tall
+        yield lambda x: np.linalg.pinv(x, 0.4), tall.T.copy()
         yield lambda x: np.linalg.svd(x, full_matrices=False), tall
         yield lambda x: np.linalg.svd(x, full_matrices=False), tall.T.copy()
         yield lambda x: np.linalg.lstsq(x, x[:, 1])[0], tall
