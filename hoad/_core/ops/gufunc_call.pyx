@@ -272,7 +272,6 @@ cdef class MatrixFactors(NativeCall):
                        memory + ((k * self.m + i) * n + i) * itemsize, (n - i) * itemsize)
         return 0
 
-
     cdef int fill_pinv(self, char* a, char* p, char* memory) noexcept nogil:
         """The product V (Uᴴ / s) of what the singular values of the conjugate give, as NumPy has it."""
         cdef char* args[4]
@@ -330,7 +329,7 @@ def cholesky_factor(module, AbstractValue a not None):
     cdef MatrixFactors made = of_matrices(CHOLESKY, a, "dD")
     if made is None:
         return None
-    cdef int n = made.n, item = a.itemsize
+    cdef int64_t n = made.n, item = a.itemsize
     made.first = loop_of(module, "cholesky_lo", "(m,m)->(m,m)", a.dtype.char * 2)
     made.set_steps([n * n * item] * 2, [n * item, item] * 2)
     return None if made.first.loop == NULL else made
@@ -341,7 +340,7 @@ def symmetric_factors(module, AbstractValue a not None, str triangle):
     cdef MatrixFactors made = of_matrices(EIGH, a, "dD")
     if made is None:
         return None
-    cdef int n = made.n, item = a.itemsize
+    cdef int64_t n = made.n, item = a.itemsize
     made.first = loop_of(module, "eigh_lo" if triangle == "L" else "eigh_up", "(m,m)->(m),(m,m)",
                          f"{a.dtype.char}d{a.dtype.char}")
     made.set_steps([n * n * item, n * 8, n * n * item], [n * item, item, 8, n * item, item])
@@ -353,7 +352,7 @@ def eigenvectors(module, AbstractValue a not None, bint is_real):
     cdef MatrixFactors made = of_matrices(EIG, a, "D")
     if made is None:
         return None
-    cdef int n = made.n, item = 8 if is_real else 16
+    cdef int64_t n = made.n, item = 8 if is_real else 16
     made.takes_parts = is_real
     made.scratch = a.size * 8 if is_real else 0
     made.first = loop_of(module, "eig", "(m,m)->(m),(m,m)", "dDD" if is_real else "DDD")
@@ -366,7 +365,7 @@ def singular_factors(module, AbstractValue a not None):
     cdef MatrixFactors made = of_matrices(SVD, a, "dD")
     if made is None:
         return None
-    cdef int m = made.m, n = made.n, p = made.least, item = a.itemsize
+    cdef int64_t m = made.m, n = made.n, p = made.least, item = a.itemsize
     made.first = loop_of(module, "svd_s", "(m,n)->(m,p),(p),(p,n)", f"{a.dtype.char * 2}d{a.dtype.char}")
     made.set_steps([m * n * item, m * p * item, p * 8, p * n * item],
                    [n * item, item, p * item, item, 8, n * item, item])
@@ -378,7 +377,7 @@ def pseudoinverse(module, AbstractValue a not None, double rcond):
     cdef MatrixFactors made = of_matrices(PINV, a, "dD")
     if made is None:
         return None
-    cdef int m = made.m, n = made.n, p = made.least, item = a.itemsize
+    cdef int64_t m = made.m, n = made.n, p = made.least, item = a.itemsize
     kind = a.dtype.char
     made.rcond = rcond
     made.scratch = (made.stack * (m * n + m * p + p * n)) * item + made.stack * p * 8
@@ -396,7 +395,7 @@ def triangular_factors(module, AbstractValue a not None):
     cdef MatrixFactors made = of_matrices(QR, a, "dD")
     if made is None or made.m < made.n:
         return None
-    cdef int m = made.m, n = made.n, item = a.itemsize
+    cdef int64_t m = made.m, n = made.n, item = a.itemsize
     made.scratch = (a.size + made.stack * n) * item
     made.first = loop_of(module, "qr_r_raw", "(m,n)->(p)", a.dtype.char * 2)
     made.second = loop_of(module, "qr_reduced", "(m,n),(k)->(m,k)", a.dtype.char * 3)
@@ -410,7 +409,7 @@ def least_squares(module, AbstractValue a not None, AbstractValue b not None, do
     cdef MatrixFactors made = of_matrices(LSTSQ, a, "dD")
     if made is None or a.ndim != 2 or b.dtype != a.dtype or b.size == 0:
         return None
-    cdef int n = made.n, columns = b.shape[1], item = a.itemsize
+    cdef int64_t n = made.n, columns = b.shape[1], item = a.itemsize
     kind = a.dtype.char
     made.rcond = rcond
     made.dims[3], made.dims[4] = columns, made.least
