@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import hoad
+from hoad._core.graph.tape import intern_aval
+from hoad._core.ops import gufunc_call
 
 rng = np.random.default_rng(5)
 
@@ -90,6 +92,19 @@ def test_what_lapack_refuses_is_said_in_numpys_words(f: Any, x: np.ndarray, mess
         f(x)
     with pytest.raises(np.linalg.LinAlgError, match=message):
         _values(f, x)
+
+
+def test_loops_that_numpy_has_under_other_names_are_left_to_its_functions() -> None:
+    a, z = (intern_aval(np.dtype(kind), (3, 3)) for kind in "dD")
+    module = object()
+    assert gufunc_call.cholesky_factor(module, a) is None
+    assert gufunc_call.symmetric_factors(module, a, "L") is None
+    assert gufunc_call.eigenvectors(module, z, False) is None
+    assert gufunc_call.singular_factors(module, a) is None
+    assert gufunc_call.pseudoinverse(module, a, 1e-15) is None
+    assert gufunc_call.triangular_factors(module, a) is None
+    assert gufunc_call.least_squares(module, a, a, 1e-15) is None
+    assert gufunc_call.fourier_transform(module, "fft", z, z, (0,), "ortho") is None
 
 
 def test_a_replay_refuses_a_matrix_that_is_not_symmetric_any_more() -> None:
