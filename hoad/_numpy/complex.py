@@ -7,15 +7,24 @@ from typing import Any
 import numpy as np
 
 from hoad._core.base.where import here
+from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.traced import is_traced, representing_as
 from hoad._core.trace.views import part
-from hoad._numpy.registry import as_array, as_traced, implements, read_only_zeros
+from hoad._numpy.registry import FLOAT64, as_array, as_traced, implements, read_only_zeros
+from hoad._ops import primitives as prim
 from hoad.errors import NoRuleError
 
 
 def is_complex(x: Any) -> bool:
     """Whether x has a complex dtype."""
     return bool(x.dtype.kind == "c")
+
+
+def complexed(x: Any) -> Any:
+    """x as complex numbers."""
+    if x.dtype is FLOAT64:
+        return apply_primitive(prim.COMPOSE, None, x, 0.0)
+    return x.astype(np.result_type(x.dtype, np.complex64))
 
 
 def refuse_complex(name: str, x: Any) -> None:

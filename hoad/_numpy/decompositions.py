@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+import functools
 import operator
 from typing import Any
 
@@ -10,7 +12,7 @@ import numpy as np
 from hoad._core.base.where import here
 from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.traced import guard_value, is_traced
-from hoad._numpy.complex import conjugate, imag, is_complex, real, squared_size
+from hoad._numpy.complex import complexed, conjugate, imag, is_complex, real, squared_size
 from hoad._numpy.creation import concatenate
 from hoad._numpy.indexing import where
 from hoad._numpy.products import inexact, kind_of_result, matmul
@@ -27,6 +29,12 @@ ALWAYS_COMPLEX = np.iscomplexobj(np.linalg.eigvals(np.eye(1)))  # from NumPy 2.5
 
 def _refuse(name: str, option: str, advice: str) -> NoRuleError:
     return NoRuleError(f"np.linalg.{name} with {option} is not recorded ({here()}). {advice}")
+
+
+@functools.lru_cache(maxsize=8)
+def epsilon(dtype: np.dtype[Any]) -> Any:
+    """The distance from 1 to the next number."""
+    return np.finfo(dtype).eps
 
 
 def _matrices(name: str, a: Any) -> Any:
@@ -68,15 +76,16 @@ def _eig(name: str, a: Any, values_alone: bool) -> tuple[Any, Any]:
     if a.shape[-1] != a.shape[-2]:
         raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
     is_real = not is_complex(a)
-    w, v = apply_primitive(prim.EIG, (is_real, values_alone), a.astype(np.result_type(a.dtype, np.complex64)))
+    a = complexed(a)
+    w, v = apply_primitive(prim.EIG, (is_real, values_alone), a)
     if is_real and not ALWAYS_COMPLEX and are_real(w):
-        return real(w), real(v)
+        return apply_primitive(prim.REAL, None, w), apply_primitive(prim.REAL, None, v)
     return w, v
 
 
 def are_real(w: Any) -> Any:
     """Whether all complex numbers are real, which is guarded."""
-    return np.all(np.equal(imag(w), 0.0))
+    return np.equal(max(np.abs(apply_primitive(prim.IMAG, None, w))), 0.0) if w.size else True
 
 
 @implements(np.linalg.eig)
@@ -179,10 +188,10 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._
     if rcond is None:
         rcond = rtol
     if rcond is None:
-        rcond = np.finfo(a.dtype).eps * np.max(a.shape[-2:], initial=0)
+        rcond = epsilon(a.dtype) * builtins.max(a.shape[-2:])
     elif rcond is np._NoValue:
         rcond = 1e-15
-    if is_traced(rcond) or np.ndim(rcond):
+    if not isinstance(rcond, float) and (is_traced(rcond) or np.ndim(rcond)):
         raise _refuse("pinv", "an array for rcond", "Give one number.")
     if hermitian:
         return _hermitian_pinv(a, float(rcond))
@@ -201,23 +210,29 @@ def _hermitian_pinv(a: Any, rcond: float) -> Any:
 @implements(np.linalg.lstsq)
 def lstsq(a: Any, b: Any, rcond: float | None = None) -> Any:
     a, b = _matrices("lstsq", a), inexact(b)
-    dtype = np.result_type(a.dtype, b.dtype)
-    a, b = a.astype(dtype), b.astype(dtype)
+    dtype = a.dtype
+    if b.dtype is not dtype:
+        dtype = np.result_type(dtype, b.dtype)
+        a, b = a.astype(dtype), b.astype(dtype)
     if is_traced(rcond):
         raise _refuse("lstsq", "a traced rcond", "Give a number, or hoad.value(rcond).")
     m, n = a.shape
     if rcond is None:
-        rcond = np.finfo(dtype).eps * np.max(a.shape)
+        rcond = epsilon(dtype) * builtins.max(m, n)
     elif rcond < 0:
-        rcond = np.finfo(dtype).eps
+        rcond = epsilon(dtype)
     column = b.ndim == 1
-    right = reshape(b, (-1, 1)) if column else b
+    right = b if not column else reshape(b, (-1, 1)) if is_traced(b) else b.reshape(-1, 1)
     x = apply_primitive(prim.LSTSQ, (float(rcond),), a, right)
-    left_over = right - matmul(a, x)
-    residuals = sum(squared_size(left_over), axis=0) if m > n else np.zeros(0, prim.real_dtype(dtype))
+    if m > n:
+        residuals = sum(squared_size(right - matmul(a, x)), axis=0)
+    else:
+        residuals = np.zeros(0, prim.real_dtype(dtype))
     s = svdvals(a)
-    rank = sum(np.greater(s, float(rcond) * max(s))) if s.size else 0
-    return (reshape(x, (-1,)) if column else x), residuals, rank, s
+    rank = 0
+    if s.size:
+        rank = apply_primitive(prim.SUM, ((0,), ()), where(np.greater(s, float(rcond) * max(s)), 1, 0))
+    return (apply_primitive(prim.RESHAPE, ((n,),), x) if column else x), residuals, rank, s
 
 
 @implements(np.linalg.matrix_rank)
@@ -249,8 +264,12 @@ def matrix_power(a: Any, n: int) -> Any:
     return made
 
 
-def _cheapest(sizes: list[int]) -> list[list[int]]:
-    """Where to split the product of matrices i to j, whose sides are sizes[i:j + 2] (Cormen et al., section 14.2)."""
+@functools.lru_cache(maxsize=64)
+def _cheapest(sizes: tuple[int, ...]) -> list[int]:
+    """Which of the matrices left is to be multiplied with the one behind it, in turn (Cormen et al., section 14.2).
+
+    The sides of matrices i to j are sizes[i:j + 2].
+    """
     count = len(sizes) - 1
     cost = [[0] * count for _ in range(count)]
     split = [[0] * count for _ in range(count)]
@@ -260,7 +279,17 @@ def _cheapest(sizes: list[int]) -> list[list[int]]:
             cost[i][j], split[i][j] = min(
                 (cost[i][k] + cost[k + 1][j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j)
             )
-    return split
+    turns: list[int] = []
+
+    def visit(i: int, j: int, at: int) -> None:
+        """Make one of the matrices i to j, which begin at a place of the list."""
+        if i < j:
+            visit(i, split[i][j], at)
+            visit(split[i][j] + 1, j, at + 1)
+            turns.append(at)
+
+    visit(0, count - 1, 0)
+    return turns
 
 
 @implements(np.linalg.multi_dot)
@@ -275,13 +304,12 @@ def multi_dot(arrays: Any, *, out: Any = None) -> Any:
         parts[0] = reshape(parts[0], (1, -1))
     if last == 1:
         parts[-1] = reshape(parts[-1], (-1, 1))
-    if any(x.ndim != 2 for x in parts):
+    if [x.ndim for x in parts].count(2) < len(parts):
         raise np.linalg.LinAlgError("np.linalg.multi_dot needs matrices, and vectors at the ends only")
-    split = _cheapest([parts[0].shape[0], *[x.shape[1] for x in parts]])
-
-    def product(i: int, j: int) -> Any:
-        return parts[i] if i == j else matmul(product(i, split[i][j]), product(split[i][j] + 1, j))
-
-    whole = product(0, len(parts) - 1)
+    for k in _cheapest((parts[0].shape[0], *[x.shape[1] for x in parts])):
+        parts[k : k + 2] = [matmul(parts[k], parts[k + 1])]
+    (whole,) = parts
+    if first == last == 2:
+        return whole
     shape = whole.shape[1 if first == 1 else 0 : 1 if last == 1 else 2]
     return reshape(whole, shape)

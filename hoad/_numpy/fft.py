@@ -10,10 +10,10 @@ import numpy as np
 
 from hoad._core.graph.primitive import Primitive
 from hoad._core.trace.calls import apply_primitive
-from hoad._numpy.complex import conjugate, is_complex
+from hoad._numpy.complex import complexed, conjugate, is_complex
 from hoad._numpy.creation import concatenate
 from hoad._numpy.rearranging import roll
-from hoad._numpy.registry import FLOAT64, as_array, as_traced, implements, normal_axis, only_defaults
+from hoad._numpy.registry import as_array, as_traced, implements, normal_axis, only_defaults
 from hoad._ops import primitives as prim
 from hoad.errors import ShapeError
 
@@ -37,13 +37,6 @@ def _sized(x: Any, n: int, axis: int) -> Any:
         return x[(*before, slice(n))] if n < x.shape[axis] else x
     shape = (*x.shape[:axis], n - x.shape[axis], *x.shape[axis + 1 :])
     return concatenate([x, np.zeros(shape, x.dtype)], axis)
-
-
-def _complexed(x: Any) -> Any:
-    x = as_traced(x)
-    if x.dtype is FLOAT64:
-        return apply_primitive(prim.COMPOSE, None, x, 0.0)
-    return x.astype(np.result_type(x.dtype, np.complex64))
 
 
 def _real(name: str, x: Any) -> Any:
@@ -81,14 +74,14 @@ def _declare(primitive: Primitive, name: str) -> None:
     def one(a: Any, n: int | None = None, axis: int = -1, norm: Any = None, out: Any = None) -> Any:
         if out is not None:
             only_defaults(f"fft.{name}", out=out)
-        x = _complexed(a)
+        x = complexed(as_traced(a))
         axis = normal_axis(axis, x.ndim)
         return _over(primitive, x, [x.shape[axis] if n is None else operator.index(n)], [axis], _norm(norm))
 
     def several(a: Any, s: Any = None, axes: Any = None, norm: Any = None, out: Any = None) -> Any:
         only_defaults(f"fft.{name}n", out=out)
         lengths, axes = _sizes(as_array(a), s, axes)
-        return _over(primitive, _complexed(a), lengths, axes, _norm(norm)) if axes else as_array(a)
+        return _over(primitive, complexed(as_traced(a)), lengths, axes, _norm(norm)) if axes else as_array(a)
 
     implements(getattr(np.fft, name))(one)
     implements(getattr(np.fft, f"{name}n"))(several)
@@ -128,7 +121,7 @@ def rfft(a: Any, n: int | None = None, axis: int = -1, norm: Any = None, out: An
 @implements(np.fft.irfft)
 def irfft(a: Any, n: int | None = None, axis: int = -1, norm: Any = None, out: Any = None) -> Any:
     only_defaults("fft.irfft", out=out)
-    x = _complexed(a)
+    x = complexed(as_traced(a))
     axis = normal_axis(axis, x.ndim)
     return _whole(x, 2 * (x.shape[axis] - 1) if n is None else operator.index(n), axis, _norm(norm))
 
@@ -147,7 +140,7 @@ def rfftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None, out: Any = 
 @implements(np.fft.irfftn)
 def irfftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None, out: Any = None) -> Any:
     only_defaults("fft.irfftn", out=out)
-    x = _complexed(a)
+    x = complexed(as_traced(a))
     lengths, axes = _sizes(x, s, axes)
     if not axes:
         raise ShapeError("np.fft.irfftn needs at least one axis to transform over.")
@@ -162,7 +155,7 @@ implements(np.fft.irfft2)(_plane(irfftn))
 
 @implements(np.fft.hfft)
 def hfft(a: Any, n: int | None = None, axis: int = -1, norm: Any = None, out: Any = None) -> Any:
-    return irfft(conjugate(_complexed(a)), n, axis, OTHER_WAY[_norm(norm)], out)
+    return irfft(conjugate(complexed(as_traced(a))), n, axis, OTHER_WAY[_norm(norm)], out)
 
 
 @implements(np.fft.ihfft)

@@ -21,11 +21,13 @@ from hoad._numpy.ranges import linspace
 from hoad._numpy.rearranging import argsort, take
 from hoad._numpy.reductions import max as greatest
 from hoad._numpy.reductions import min as least
-from hoad._numpy.registry import as_array, as_traced, decided, implements, stand_in
+from hoad._numpy.registry import FLOAT64, as_array, as_traced, decided, implements, stand_in
 from hoad._numpy.searching import ravel_multi_index, searchsorted
 from hoad._numpy.sequences import cumsum, diff
 from hoad._numpy.shape import atleast_2d, ravel, reshape
 from hoad._ops import primitives as prim
+
+PLACES = np.zeros(0, np.int64)
 
 
 @implements(np.bincount)
@@ -33,6 +35,8 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
     """The length of the result is guarded."""
     x = as_traced(x)
     weights = None if weights is None else as_traced(weights)
+    if not is_traced(x) and weights is not None and weights.dtype.kind in "biuf" and weights.shape == x.shape:
+        return _binned(x, weights, np.bincount(x, None, minlength).size)
     empty = None if weights is None else np.zeros(0, weights.dtype)
     np.bincount(np.zeros((0,) * x.ndim, x.dtype), empty, minlength)  # which raises for what NumPy does not take
     if weights is not None and weights.shape != x.shape:
@@ -48,11 +52,13 @@ def _binned(places: Any, weights: Any, length: int) -> Any:
     """Weights added up by their places, which are less than `length`, in turn; without weights, how many there are."""
     if weights is None:
         return _binned(places, np.ones(places.shape), length).astype(np.intp)
-    weights = weights.astype(np.float64)
+    if weights.dtype is not FLOAT64:
+        weights = weights.astype(np.float64)
     if not (is_traced(places) or is_traced(weights)):
         return np.bincount(places, weights, length)
-    made = intern_aval(np.dtype(np.float64), (length,))
-    return apply_assembly(made, np.zeros(0, np.int64), (None,), weights, places.astype(np.int64))
+    made = intern_aval(FLOAT64, (length,))
+    places = places if places.dtype is PLACES.dtype else places.astype(np.int64)
+    return apply_assembly(made, PLACES, (None,), weights, places)
 
 
 # ---- edges ----------------------------------------------------------------------------------------------------------
@@ -97,10 +103,12 @@ def _edges(a: Any, bins: Any, ends: Any, weights: Any) -> tuple[Any, bool]:
         if count < 1:
             raise ValueError("`bins` must be positive, when an integer")
     first, last = _ends(a, ends)
-    dtype = np.result_type(*[stand_in(x) for x in (first, last, a)])
-    dtype = np.result_type(dtype, float) if np.issubdtype(dtype, np.integer) else dtype
+    dtype = a.dtype
+    if ends is not None or dtype is not FLOAT64:
+        dtype = np.result_type(*[stand_in(x) for x in (first, last, a)])
+        dtype = np.result_type(dtype, float) if np.issubdtype(dtype, np.integer) else dtype
     edges = linspace(first, last, count + 1, dtype=dtype)
-    if np.any(np.greater_equal(edges[:-1], edges[1:])):
+    if decided(np.greater_equal(edges[:-1], edges[1:])).any():
         raise ValueError(f"Too many bins for data range. Cannot create {count} finite-sized bins.")
     return edges, True
 
@@ -113,7 +121,7 @@ def _flat(a: Any, weights: Any) -> tuple[Any, Any]:
         if tuple(weights.shape) != tuple(a.shape):
             raise ValueError("weights should have the same shape as a.")
         weights = ravel(weights)
-    return ravel(a), weights
+    return (a if a.ndim == 1 else ravel(a)), weights
 
 
 @implements(np.histogram_bin_edges)
@@ -130,7 +138,9 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
     a, weights = _flat(a, weights)
     edges, even = _edges(a, bins, range, weights)
     count = edges.shape[0] - 1
-    if even:
+    if even and weights is None:
+        n = apply_primitive(prim.BIN_COUNTS, None, a, edges)
+    elif even:
         place = searchsorted(edges, a, "right") - 1
         place = where(np.equal(a, edges[-1]), count - 1, place)
         outside = np.logical_or(np.less(place, 0), np.greater_equal(place, count))
@@ -150,8 +160,6 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
 
 def _weighed(place: Any, weights: Any, length: int) -> Any:
     """`_binned` with weights of any dtype, in which the sums are."""
-    if weights is None:
-        return _binned(place, None, length)
     if is_complex(weights):
         parts = [_binned(place, part(weights), length) for part in (real, imag)]
         return apply_primitive(prim.COMPOSE, None, *parts).astype(weights.dtype)

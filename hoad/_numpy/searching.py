@@ -12,7 +12,7 @@ import numpy as np
 
 from hoad._core.base.where import here
 from hoad._core.trace.calls import apply_primitive
-from hoad._core.trace.traced import FUNCTIONS
+from hoad._core.trace.traced import FUNCTIONS, is_traced
 from hoad._numpy.indexing import nonzero, where
 from hoad._numpy.registry import Axis, as_traced, decided, implements, only_defaults, reduced_axes
 from hoad._numpy.shape import ravel, reshape
@@ -58,7 +58,8 @@ implements(np.nanargmin)(_place_without_nan("nanargmin", FUNCTIONS[np.argmin], n
 
 @implements(np.searchsorted, method="searchsorted")
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
-    only_defaults("searchsorted", sorter=sorter)
+    if sorter is not None:
+        only_defaults("searchsorted", sorter=sorter)
     if side not in ("left", "right"):
         raise ValueError(f"searchsorted takes side='left' or 'right', not {side!r}.")
     a = as_traced(a)
@@ -84,6 +85,8 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
 
 def _rise(bins: Any) -> bool:
     """Whether bins rise, as NumPy has it where nan is among them; guarded. Raises where they neither rise nor fall."""
+    if not is_traced(bins) and np.count_nonzero(bins[:-1] <= bins[1:]) == bins.size - 1:
+        return True
     rising, falling = (decided(np.less(*ends)) for ends in ((bins[:-1], bins[1:]), (bins[1:], bins[:-1])))
     parted = np.flatnonzero(np.logical_not(decided(np.equal(bins[1:], bins[:-1]))))
     if not parted.size:

@@ -261,22 +261,30 @@ def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
     return _slid("convolve", a, v, mode, flipped=True)
 
 
+MODES = {0: "valid", 1: "same", 2: "full"}
+
+
 def _slid(name: str, a: Any, v: Any, mode: Any, flipped: bool) -> Any:
     """Correlations of the longer, between zeros, with the shorter."""
     a, v = as_traced(a), as_traced(v)
-    if a.ndim > 1 or v.ndim > 1:
+    shapes = a.shape, v.shape
+    if len(shapes[0]) > 1 or len(shapes[1]) > 1:
         raise ValueError(f"np.{name} takes arrays of one dimension")
-    a, v = reshape(a, (-1,)) if a.ndim == 0 else a, reshape(v, (-1,)) if v.ndim == 0 else v
-    if not a.shape[0] or not v.shape[0]:
+    if () in shapes:
+        a, v = (x if x.ndim else reshape(x, (-1,)) for x in (a, v))
+        shapes = a.shape, v.shape
+    (n,), (m,) = shapes
+    if not n or not m:
         raise ValueError(f"np.{name}: an operand is empty")
-    mode = {0: "valid", 1: "same", 2: "full"}.get(mode, mode)
-    dtype = np.result_type(a.dtype, v.dtype)
-    a, v = a.astype(dtype), v.astype(dtype)
-    n, m = a.shape[0], v.shape[0]
+    mode = MODES.get(mode, mode)
+    dtype = a.dtype
+    if v.dtype is not dtype:
+        dtype = np.result_type(dtype, v.dtype)
+        a, v = a.astype(dtype), v.astype(dtype)
     if flipped and m > n:
         a, v, n, m = v, a, m, n
     if flipped:
-        v = flip(v)
+        v = v[::-1]
     turned = m > n
     if turned:
         a, v, n, m = v, a, m, n

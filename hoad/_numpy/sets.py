@@ -17,7 +17,7 @@ from hoad._core.trace.traced import Array, graph_of
 from hoad._numpy.creation import concatenate
 from hoad._numpy.indexing import nonzero
 from hoad._numpy.logic import isin
-from hoad._numpy.rearranging import argsort, sort, take
+from hoad._numpy.rearranging import argsort, gather, sort, take
 from hoad._numpy.registry import as_array, as_traced, decided, implements, normal_axes, normal_axis
 from hoad._numpy.shape import moveaxis, ravel, reshape
 from hoad._ops import primitives as prim
@@ -44,21 +44,22 @@ def unique(
         plain: Any = np.unique  # of which NumPy's own types know the results one by one
         return plain(np.zeros(x.shape, x.dtype), *wanted, axis, equal_nan=equal_nan)
     if d is None or x.ndim == 1:
-        flat = ravel(x)
-        order = argsort(flat)
-        first = _firsts(take(flat, order), equal_nan)
+        flat = x if x.ndim == 1 else ravel(x)
+        order = argsort(flat) if return_index or return_inverse else None
+        first = decided(apply_primitive(prim.NEW_ITEMS, (bool(equal_nan),), flat))
     else:
         flat = moveaxis(x, d, 0)
         rows = reshape(flat, (flat.shape[0], -1))
         order = apply_primitive(prim.ROW_ORDER, None, rows)
-        first = _firsts(take(rows, order, 0), False)
-    kept = np.flatnonzero(first)
-    places = take(order, kept)
-    if not return_index and (d is None or x.ndim == 1):
+        first = _first_rows(take(rows, order, 0))
+    (kept,) = first.nonzero()
+    is_flat = d is None or x.ndim == 1
+    if return_index or not is_flat:
+        places = take(order, kept)
+    else:
         options = (("equal_nan", bool(equal_nan)), *([("sorted", bool(sorted))] if UNSORTED else []))
         places = apply_primitive(prim.UNIQUE_PLACES, (kept.size, (return_inverse, return_counts), options), flat)
-    items = take(flat, places, 0)
-    found = [items if d is None or x.ndim == 1 else moveaxis(items, 0, d)]
+    found = [gather(flat, places) if is_flat else moveaxis(take(flat, places, 0), 0, d)]
     if return_index:
         found.append(places)
     if return_inverse:
@@ -69,14 +70,9 @@ def unique(
     return tuple(found) if len(found) > 1 else found[0]
 
 
-def _firsts(items: Any, equal_nan: bool) -> np.ndarray:
-    """Which of sorted items, or rows, are another than the one before them."""
-    new = np.not_equal(items[1:], items[:-1])
-    if equal_nan and items.dtype.kind in "fc":
-        new = np.logical_and(new, np.logical_not(np.logical_and(np.isnan(items[1:]), np.isnan(items[:-1]))))
-    if new.ndim > 1:
-        new = np.any(new, axis=1)
-    return np.concatenate([[True], decided(new)])
+def _first_rows(rows: Any) -> np.ndarray:
+    """Which of sorted rows are another than the one before them."""
+    return np.concatenate([[True], decided(np.any(np.not_equal(rows[1:], rows[:-1]), axis=1))])
 
 
 def _named(function: Callable[..., Any], **wanted: bool) -> None:

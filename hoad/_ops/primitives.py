@@ -30,7 +30,19 @@ from hoad._core.kernels import ufuncs
 from hoad._core.kernels.native_call import NativeCall, run
 from hoad._core.ops.cast import cast
 from hoad._core.ops.cumsum import running_sum
+from hoad._core.ops.gufunc_call import (
+    cholesky_factor,
+    eigenvectors,
+    fourier_transform,
+    least_squares,
+    pseudoinverse,
+    singular_factors,
+    symmetric_doubles,
+    symmetric_factors,
+    triangular_factors,
+)
 from hoad._core.ops.plan import broadcast_shapes, broadcast_strides, contiguous_strides
+from hoad._core.ops.searchsorted import sorted_places
 from hoad._core.runtime.elimination import det_gradient
 from hoad._core.runtime.spectral import spectral
 from hoad._ops.adjugates import conjugate_transposed, mixed_adjugate, transposed
@@ -42,6 +54,7 @@ Avals = tuple[AbstractValue, ...]
 BOOL = np.dtype(np.bool_)
 
 
+@functools.lru_cache(maxsize=32)
 def real_dtype(dtype: Any) -> np.dtype[Any]:
     """The dtype of the parts of a complex number; any other is its own."""
     return np.empty(0, dtype).real.dtype
@@ -497,6 +510,9 @@ def is_symmetric(a: Any, conjugated: bool = True) -> bool:
 
     Entry by entry, so that a large one, or a large matrix of a stack, does not hide a triangle of small ones.
     """
+    known = symmetric_doubles(a, conjugated)
+    if known is not None:
+        return known
     other = a.swapaxes(-1, -2)
     if conjugated and a.dtype.kind == "c":
         other = np.conjugate(other)
@@ -531,6 +547,7 @@ CHOLESKY = _declare_python(
     costly=True,
 )
 CHOLESKY.batch = CHOLESKY.function
+CHOLESKY.native = lambda params, a: cholesky_factor(_lapack, a)
 
 
 @functools.lru_cache(maxsize=16)
@@ -562,6 +579,7 @@ def _eigh_of_lanes(params: Params, a: Any) -> Any:
 
 
 EIGH.batch = _eigh_of_lanes
+EIGH.native = lambda params, a: symmetric_factors(_lapack, a, params[0]) if params[0] in ("L", "U") else None
 
 
 def _eig(params: Params, a: Any) -> tuple[Any, Any]:
@@ -613,6 +631,8 @@ def _full_svd_factors(a: AbstractValue) -> Avals:
 FULL_SVD = _declare_python("full_svd", _full_svd, _of_matrix("svd", _full_svd_factors), nout=4, costly=True)
 SVDS = (SVD, FULL_SVD)
 EIG.batch, SVD.batch, FULL_SVD.batch = EIG.function, SVD.function, FULL_SVD.function
+EIG.native = lambda params, a: None if params[1] else eigenvectors(_lapack, a, params[0])
+SVD.native = lambda params, a: singular_factors(_lapack, a)
 
 
 # What a matrix does not determine of its factors, and how the message names it.
@@ -746,6 +766,8 @@ PINV = _declare_python(
     costly=True,
 )
 QR.batch, PINV.batch = QR.function, PINV.function
+PINV.native = lambda params, a: pseudoinverse(_lapack, a, *params)
+QR.native = lambda params, a: triangular_factors(_lapack, a)
 LSTSQ = _declare_python(
     "lstsq",
     lambda params, a, b: np.linalg.lstsq(a, b, *params)[0],
@@ -755,14 +777,26 @@ LSTSQ = _declare_python(
     costly=True,
     linear_in=(1,),
 )
+LSTSQ.native = lambda params, a, b: least_squares(_lapack, a, b, *params)
 
 
 # ---- Fourier transforms; padding and cropping are done before ------------------------------------------------------
 
 
+_pocketfft = importlib.import_module("numpy.fft._pocketfft_umath")
+
+
 def _declare_transform(name: str, function: Callable[..., Any], infer: Callable[..., Any], *params: str) -> Primitive:
     made = _declare_python(name, function, infer, *params, costly=True, linear=True, linear_in=(0,))
-    made.batch = _along(made, params.index("axis" if "axis" in params else "axes"))
+    place = params.index("axis" if "axis" in params else "axes")
+    made.batch = _along(made, place)
+
+    def native(params: Params, x: AbstractValue) -> NativeCall | None:
+        axes = params[place]
+        axes = axes if isinstance(axes, tuple) else (axes,)
+        return fourier_transform(_pocketfft, name, x, infer(params, x)[0], axes, params[-1])
+
+    made.native = native
     return made
 
 
@@ -810,7 +844,7 @@ CUMSUM.native = lambda params, x: running_sum(x, params[0])
 # Where the second operand, which is not the longer, lies within the first. NumPy conjugates it; here it stays as it is.
 CORRELATE = _declare_python(
     "correlate",
-    lambda params, a, b: np.correlate(a, np.conjugate(b)),
+    lambda params, a, b: np.correlate(a, np.conjugate(b) if b.dtype.kind == "c" else b),
     lambda params, a, b: (intern_aval(a.dtype, (a.shape[0] - b.shape[0] + 1,)),),
     nin=2,
     multilinear=True,
@@ -872,11 +906,12 @@ ARGMAX = _declare_place("argmax")
 ARGMIN = _declare_place("argmin")
 SEARCHSORTED = _declare_places(
     "searchsorted",
-    lambda params, a, v: np.searchsorted(a, v, side=params[0]),
+    lambda params, a, v: np.asarray(a.searchsorted(v, *params)),
     lambda params, a, v: v.shape,
     "side",
     nin=2,
 )
+SEARCHSORTED.native = lambda params, a, v: sorted_places(a, v, *params)
 
 
 def _searchsorted_batch(params: Params, a: Any, v: Any) -> Any:
@@ -910,14 +945,38 @@ def _unique_places(params: Params, x: Any) -> Any:
     There are as many as in the recording, also where a guard will find that these are others.
     """
     count, wanted, options = params
+    order = x.argsort(kind="stable")
+    ordered = x[order]
+    is_sorted = ("sorted", False) not in options
+    if is_sorted and x.dtype.kind in "fiu" and np.count_nonzero(x) == x.size and ordered[-1] == ordered[-1]:
+        first = np.empty(x.size, bool)  # without nan and zeros, which have signs, it is the order of the values alone
+        first[0], first[1:] = True, ordered[1:] != ordered[:-1]
+        places = order[first]
+        return places if places.size == count else np.resize(places, count)
     items = np.unique(x, False, *wanted, **dict(options))
     items = items[0] if any(wanted) else items
-    order = np.argsort(x, kind="stable")
-    places = order[np.minimum(np.searchsorted(x[order], items), x.size - 1)]
+    places = order[np.minimum(np.searchsorted(ordered, items), x.size - 1)]
     if x.dtype.kind == "f":
         for k in np.flatnonzero(items == 0):
             places[k] = np.flatnonzero((x == 0) & (np.signbit(x) == np.signbit(items[k])))[0]
     return np.resize(places, count)
+
+
+def _new_items(params: Params, x: Any) -> Any:
+    """Which items, in order, are another than the one before them."""
+    ordered = np.sort(x)
+    first = np.empty(x.size, bool)
+    first[0], first[1:] = True, ordered[1:] != ordered[:-1]
+    if params[0] and x.dtype.kind in "fc":
+        first[1:] &= ordered[:-1] == ordered[:-1]  # nan comes last
+    return first
+
+
+def _bin_counts(params: Params, a: Any, edges: Any) -> Any:
+    """How many items lie in each bin, from its left edge on; the last one has its right edge, too."""
+    counts = np.bincount(edges.searchsorted(a, "right"), minlength=edges.size + 1)[1:-1]
+    counts[-1] += np.count_nonzero(a == edges[-1])
+    return counts
 
 
 def _bin_count(params: Params, x: Any, *ends: Any) -> Any:
@@ -940,9 +999,11 @@ ISIN = _declare_found(
     "kind",
     nin=2,
 )
+NEW_ITEMS = _declare_found("new_items", _new_items, "equal_nan")
 UNIQUE_PLACES = _declare_places(
     "unique_places", _unique_places, lambda params, x: (params[0],), "count", "wanted", "options"
 )
+BIN_COUNTS = _declare_places("bin_counts", _bin_counts, lambda params, a, edges: (edges.shape[0] - 1,), nin=2)
 BIN_COUNT = _declare_found("bin_count", _bin_count, "estimator", nin=-1)
 MATRIX_RANK = _declare_found("matrix_rank", _matrix_rank, "hermitian", "tolerance", nin=-1)
 RAVEL_MULTI_INDEX = _declare_found(
