@@ -42,12 +42,12 @@ def mirrored(a: Any, lower: bool = True, conjugated: bool = True) -> Any:
     if not is_traced(a) or a.ndim < 2 or a.shape[-1] != a.shape[-2] or a.shape[-1] < 2 or not a.size:
         return a
     graph, node = graph_of(a), node_of(a)
-    primitive, _, _, _, value, _ = node_row(graph, node)
-    is_input = primitive is prim.INPUT
+    is_input = node >= 0 and node_row(graph, node)[0] is prim.INPUT
     if not is_input and _is_symmetric_throughout(graph, node, {}):
         return a
     is_alike = is_input or (depends_on_matrix(graph, node, MOST_NODES) and _depends_alike(a))
     if is_alike:
+        value = node_row(graph, node)[4]
         if value is None or prim.is_symmetric(value, conjugated):
             return a
     other = np.swapaxes(a, -1, -2)

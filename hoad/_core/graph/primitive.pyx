@@ -330,8 +330,9 @@ cdef Signature signature(Primitive primitive, object params, const int32_t* aval
         return <Signature>asked.sig
     if primitive.of_programs:       # a table that outlives a program would keep it alive
         return new_signature(primitive, params, tuple([aval_of(avals[i]) for i in range(count)]), None)
-    if primitive.kind == K_PYTHON and not are_told_apart(params):
-        key = (primitive.op, params, repr(params), *[avals[i] for i in range(count)])
+    apart = told_apart_by(params) if primitive.kind == K_PYTHON else None
+    if apart is not None:
+        key = (primitive.op, params, apart, *[avals[i] for i in range(count)])
     elif count == 1:
         key = (primitive.op, params, avals[0])
     elif count == 2:
@@ -349,14 +350,19 @@ cdef Signature signature(Primitive primitive, object params, const int32_t* aval
     return sig
 
 
-cdef bint are_told_apart(object params) noexcept:
-    """Whether parameters of this kind that compare equal are the same: 0.0 and -0.0 do, and 1 and True."""
+cdef object told_apart_by(object params):
+    """What tells apart parameters that compare equal, as 0.0 and -0.0 do, and 1 and True; None where nothing need."""
+    cdef bint with_truths = False
+    if params is None:
+        return None
     if type(params) is not tuple:
-        return params is None
+        return repr(params)
     for x in <tuple>params:
-        if not (type(x) is int or type(x) is str or x is None):
-            return False
-    return True
+        if type(x) is bool:
+            with_truths = True
+        elif not (type(x) is int or type(x) is str or x is None):
+            return repr(params)
+    return tuple([type(x) for x in <tuple>params]) if with_truths else None
 
 
 cdef inline Asked* place_asked(int32_t op, PyObject* params, const int32_t* avals, int32_t count) noexcept:
