@@ -13,7 +13,7 @@ from hoad._core.graph.tape import intern_aval
 from hoad._core.trace.calls import apply_assembly
 from hoad._core.trace.errors import not_writable, writes_into
 from hoad._core.trace.traced import FUNCTIONS, METHODS, OUT_POSITIONS, Array, Scalar, guard_value, is_traced
-from hoad._core.trace.views import check_writable, places, read, shares, store, write
+from hoad._core.trace.views import check_overlap, check_writable, places, read, shares, store, write
 from hoad._numpy.creation import concatenate, stack
 from hoad._numpy.indexing import along_axis, setitem
 from hoad._numpy.rearranging import partition, sort
@@ -58,7 +58,16 @@ def into(implementation: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
     if implementation in (concatenate, stack):  # NumPy writes one part after another, and copies none before
         for part in args[0]:
             _require_apart(what, places(out).reshape(-1), out, part)
-    return _stored(out, implementation(*args, **kwargs))
+    value = implementation(*args, **kwargs)
+    if implementation not in {FUNCTIONS.get(function) for function in (np.clip, np.fix, np.outer)}:
+        _require_shape(what, out, value)
+    return _stored(out, value)
+
+
+def _require_shape(what: str, out: Any, value: Any) -> None:
+    """Raise where out has more axes or items than the result: NumPy broadcasts to it only what is made item by item."""
+    if np.shape(out) != np.shape(value):
+        raise ShapeError(f"{what} gives shape {np.shape(value)}, but out has shape {np.shape(out)} ({here()}).")
 
 
 def ufunc_into(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -73,6 +82,8 @@ def ufunc_into(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: di
         if out is not None and not _is_without_derivative(out):
             _require_array(out, f"{name_of(ufunc)}(..., out=) or an in-place operator")
     result = getattr(ufunc, method)(*inputs, **options)
+    if method not in ("__call__", "outer"):
+        _require_shape(f"{name_of(ufunc)}.{method}(..., out=)", kwargs["out"][0], result)
     several = isinstance(result, tuple)
     stored = [
         value if out is None else _stored(out, value, where)
@@ -143,8 +154,9 @@ def at(ufunc: np.ufunc, x: Any, index: Any, *operands: Any) -> None:
     if ufunc in (np.add, np.subtract) and named.size < where.size:
         write(x, named, _summed(read(x, named), others[0] if ufunc is np.add else -others[0], which))
         return
-    for turn in _turns(which):
-        _put_each(ufunc, x, where[turn], [y[turn] for y in others])
+    turns = _turns(which)
+    for turn, taken in zip(turns, [[y[turn] for y in others] for turn in turns], strict=True):  # taken before any write
+        _put_each(ufunc, x, where[turn], taken)
 
 
 def _put_each(ufunc: np.ufunc, x: Any, where: np.ndarray, others: list[Any]) -> None:
@@ -184,6 +196,7 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
     if where is True:
         setitem(dst, ..., src)
     else:
+        check_overlap(dst, src)
         setitem(dst, ..., np.where(where, src, dst))
 
 
@@ -214,6 +227,14 @@ def _set_each(x: Any, chosen: Any, values: Any) -> None:
     values = as_traced(values)
     if count and values.size:
         setitem(x, chosen, np.resize(values, count))
+
+
+@implements(method="__flat_items__")
+def flat_items(x: Any, index: Any, value: Any) -> Any:
+    """What ``x.flat[index] = value`` puts there: the items of the value in turn, again and again."""
+    written = places(x) if is_traced(index) else places(x)[index]
+    _require_apart("x.flat[i] = y", written, x, value)
+    return value if is_traced(index) or not np.size(value) else np.resize(as_traced(value), np.shape(written))
 
 
 def _require_apart(what: str, written: np.ndarray, x: Any, values: Any) -> None:
