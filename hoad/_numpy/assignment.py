@@ -58,6 +58,8 @@ def into(implementation: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
     if implementation in (concatenate, stack):  # NumPy writes one part after another, and copies none before
         for part in args[0]:
             _require_apart(what, places(out).reshape(-1), out, part)
+    elif implementation is FUNCTIONS[np.ptp]:  # NumPy writes the largest there, and reads for the smallest
+        _require_apart(what, places(out).reshape(-1), out, args[0] if args else kwargs["a"])
     value = implementation(*args, **kwargs)
     if implementation not in {FUNCTIONS.get(function) for function in (np.clip, np.fix, np.outer)}:
         _require_shape(what, out, value)
@@ -85,6 +87,13 @@ def ufunc_into(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: di
     if method not in ("__call__", "outer"):
         _require_shape(f"{name_of(ufunc)}.{method}(..., out=)", kwargs["out"][0], result)
     several = isinstance(result, tuple)
+    if several and None not in kwargs["out"]:
+        first, second = kwargs["out"]
+        if isinstance(first, Array) and isinstance(second, Array) and _meet(first, places(first), second):
+            raise TracedValueError(
+                f"{name_of(ufunc)}(..., out=) would write two results to one place, NumPy in an order of its own "
+                f"({here()}). Give it arrays that lie apart."
+            )
     stored = [
         value if out is None else _stored(out, value, where)
         for out, value in zip(kwargs["out"], result if several else (result,), strict=True)
@@ -237,9 +246,14 @@ def flat_items(x: Any, index: Any, value: Any) -> Any:
     return value if is_traced(index) or not np.size(value) else np.resize(as_traced(value), np.shape(written))
 
 
+def _meet(x: Any, written: np.ndarray, values: Any) -> bool:
+    """Whether a traced array has items at these places of x."""
+    return shares(x, values) and bool(np.isin(places(values), written).any())
+
+
 def _require_apart(what: str, written: np.ndarray, x: Any, values: Any) -> None:
     """Raise where values lie in x where it is written to: NumPy reads them while it writes, item by item."""
-    if isinstance(values, Array) and shares(x, values) and np.isin(places(values), written).any():
+    if isinstance(values, Array) and _meet(x, written, values):
         raise TracedValueError(
             f"{what} would read values from the array that it writes to, in part after they are written over "
             f"({here()}). Give it a copy: values.copy()."

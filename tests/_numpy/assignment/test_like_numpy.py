@@ -88,6 +88,16 @@ def test_out_has_the_shape_of_what_is_reduced() -> None:
             hoad.grad(lambda x: write(y := x.copy()) is y and y.sum())(X)
 
 
+def test_two_results_in_one_place() -> None:
+    def f(x: Any) -> Any:
+        y = x.copy()
+        np.divmod(x[0], 2.0, out=(y[0, ::-1], y[0]))
+        return y * 1
+
+    with pytest.raises(hoad.TracedValueError, match=r"two results to one place.*lie apart"):
+        hoad.jvp(f, (X,), (X,))
+
+
 def test_values_that_are_written_over_while_they_are_read() -> None:
     for write in (
         lambda y: np.place(y, y > 0.1, y[0, :2]),
@@ -98,6 +108,7 @@ def test_values_that_are_written_over_while_they_are_read() -> None:
         lambda y: operator.setitem(y.flat, slice(1, 4), y[0]),
         lambda y: operator.setitem(y.ravel(), slice(0, None, 2), y[0]),
         lambda y: operator.setitem(y.ravel()[::-2], ..., y.ravel()[3:0:-1]),
+        lambda y: np.ptp(y, axis=0, out=y[1]),
         lambda y: np.copyto(y.ravel()[::2], y[0], where=[True, False, True]),
     ):
         with pytest.raises(hoad.TracedValueError, match=r"written over \(test_like_numpy\.py:\d+\)\. Give it a copy"):
