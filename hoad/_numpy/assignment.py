@@ -241,9 +241,16 @@ def _set_each(x: Any, chosen: Any, values: Any) -> None:
 @implements(method="__flat_items__")
 def flat_items(x: Any, index: Any, value: Any) -> Any:
     """What ``x.flat[index] = value`` puts there: the items of the value in turn, again and again."""
-    written = places(x) if is_traced(index) else places(x)[index]
-    _require_apart("x.flat[i] = y", written, x, value)
-    return value if is_traced(index) or not np.size(value) else np.resize(as_traced(value), np.shape(written))
+    if is_traced(index) or not np.size(value):
+        _require_apart("x.flat[i] = y", places(x), x, value)
+        return value
+    written = places(x)[index]
+    if isinstance(value, Array) and shares(x, value):
+        taken = np.resize(places(value), np.size(written))
+        _, first, last = np.intersect1d(written, taken[::-1], return_indices=True)
+        if (first < taken.size - 1 - last).any():
+            _require_apart("x.flat[i] = y", written, x, value)
+    return np.resize(as_traced(value), np.shape(written))
 
 
 def _meet(x: Any, written: np.ndarray, values: Any) -> bool:

@@ -65,6 +65,7 @@ WRITES: dict[str, Callable[[Any, Any], Any]] = {
     "flat[i], again and again": lambda y, x: operator.setitem(y.flat, slice(5), x[0, :2] ** 2),
     "flat[i], of too many": lambda y, x: operator.setitem(y.flat, [0, 3], x**2),
     "flat[i], of what lies apart": lambda y, x: operator.setitem(y.flat, slice(3, None), y[0]),
+    "flat[i], of what comes later": lambda y, x: operator.setitem(y.flat, slice(3), y.ravel()[1:]),
     "a line into one that it crosses": lambda y, x: operator.setitem(y.ravel(), slice(1, 5, 2), y.ravel()[:2]),
     "a line backwards": lambda y, x: operator.setitem(y.ravel(), slice(4), y.ravel()[3::-1]),
     "place, of a copy": lambda y, x: np.place(y, x > 0.1, y[0, :2].copy()),
