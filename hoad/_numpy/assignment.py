@@ -13,7 +13,7 @@ from hoad._core.graph.tape import intern_aval
 from hoad._core.trace.calls import apply_assembly
 from hoad._core.trace.errors import not_writable, writes_into
 from hoad._core.trace.traced import FUNCTIONS, METHODS, OUT_POSITIONS, Array, Scalar, guard_value, is_traced
-from hoad._core.trace.views import check_writable, places, read, shares, store, write
+from hoad._core.trace.views import check_overlap, check_writable, places, read, shares, store, write
 from hoad._numpy.creation import concatenate, stack
 from hoad._numpy.indexing import along_axis, setitem
 from hoad._numpy.rearranging import partition, sort
@@ -58,7 +58,18 @@ def into(implementation: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
     if implementation in (concatenate, stack):  # NumPy writes one part after another, and copies none before
         for part in args[0]:
             _require_apart(what, places(out).reshape(-1), out, part)
-    return _stored(out, implementation(*args, **kwargs))
+    elif implementation is FUNCTIONS[np.ptp]:  # NumPy writes the largest there, and reads for the smallest
+        _require_apart(what, places(out).reshape(-1), out, args[0] if args else kwargs["a"])
+    value = implementation(*args, **kwargs)
+    if implementation not in {FUNCTIONS.get(function) for function in (np.clip, np.fix, np.outer)}:
+        _require_shape(what, out, value)
+    return _stored(out, value)
+
+
+def _require_shape(what: str, out: Any, value: Any) -> None:
+    """Raise where out has more axes or items than the result: NumPy broadcasts to it only what is made item by item."""
+    if np.shape(out) != np.shape(value):
+        raise ShapeError(f"{what} gives shape {np.shape(value)}, but out has shape {np.shape(out)} ({here()}).")
 
 
 def ufunc_into(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -73,7 +84,16 @@ def ufunc_into(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: di
         if out is not None and not _is_without_derivative(out):
             _require_array(out, f"{name_of(ufunc)}(..., out=) or an in-place operator")
     result = getattr(ufunc, method)(*inputs, **options)
+    if method not in ("__call__", "outer"):
+        _require_shape(f"{name_of(ufunc)}.{method}(..., out=)", kwargs["out"][0], result)
     several = isinstance(result, tuple)
+    if several and None not in kwargs["out"]:
+        first, second = kwargs["out"]
+        if isinstance(first, Array) and isinstance(second, Array) and _meet(first, places(first), second):
+            raise TracedValueError(
+                f"{name_of(ufunc)}(..., out=) would write two results to one place, NumPy in an order of its own "
+                f"({here()}). Give it arrays that lie apart."
+            )
     stored = [
         value if out is None else _stored(out, value, where)
         for out, value in zip(kwargs["out"], result if several else (result,), strict=True)
@@ -143,8 +163,9 @@ def at(ufunc: np.ufunc, x: Any, index: Any, *operands: Any) -> None:
     if ufunc in (np.add, np.subtract) and named.size < where.size:
         write(x, named, _summed(read(x, named), others[0] if ufunc is np.add else -others[0], which))
         return
-    for turn in _turns(which):
-        _put_each(ufunc, x, where[turn], [y[turn] for y in others])
+    turns = _turns(which)
+    for turn, taken in zip(turns, [[y[turn] for y in others] for turn in turns], strict=True):  # taken before any write
+        _put_each(ufunc, x, where[turn], taken)
 
 
 def _put_each(ufunc: np.ufunc, x: Any, where: np.ndarray, others: list[Any]) -> None:
@@ -184,6 +205,7 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
     if where is True:
         setitem(dst, ..., src)
     else:
+        check_overlap(dst, src)
         setitem(dst, ..., np.where(where, src, dst))
 
 
@@ -216,9 +238,29 @@ def _set_each(x: Any, chosen: Any, values: Any) -> None:
         setitem(x, chosen, np.resize(values, count))
 
 
+@implements(method="__flat_items__")
+def flat_items(x: Any, index: Any, value: Any) -> Any:
+    """What ``x.flat[index] = value`` puts there: the items of the value in turn, again and again."""
+    if is_traced(index) or not np.size(value):
+        _require_apart("x.flat[i] = y", places(x), x, value)
+        return value
+    written = places(x)[index]
+    if isinstance(value, Array) and shares(x, value):
+        taken = np.resize(places(value), np.size(written))
+        _, first, last = np.intersect1d(written, taken[::-1], return_indices=True)
+        if (first < taken.size - 1 - last).any():
+            _require_apart("x.flat[i] = y", written, x, value)
+    return np.resize(as_traced(value), np.shape(written))
+
+
+def _meet(x: Any, written: np.ndarray, values: Any) -> bool:
+    """Whether a traced array has items at these places of x."""
+    return shares(x, values) and bool(np.isin(places(values), written).any())
+
+
 def _require_apart(what: str, written: np.ndarray, x: Any, values: Any) -> None:
     """Raise where values lie in x where it is written to: NumPy reads them while it writes, item by item."""
-    if isinstance(values, Array) and shares(x, values) and np.isin(places(values), written).any():
+    if isinstance(values, Array) and _meet(x, written, values):
         raise TracedValueError(
             f"{what} would read values from the array that it writes to, in part after they are written over "
             f"({here()}). Give it a copy: values.copy()."

@@ -10,7 +10,7 @@ from hoad._core.trace.calls import apply_primitive
 from hoad._core.trace.coerce import holds_traced
 from hoad._core.trace.errors import not_writable
 from hoad._core.trace.memory_order import is_in_order, order_for, stand_in_memory, with_order, with_unknown_order
-from hoad._core.trace.traced import Array, Scalar, guard_value, is_traced
+from hoad._core.trace.traced import METHODS, Array, Scalar, guard_value, is_traced
 from hoad._core.trace.views import (
     as_written,
     at_basic_index,
@@ -142,6 +142,8 @@ def setitem(x: Any, index: Any, value: Any) -> None:
     """Written where NumPy would write it: O(1) nodes, whatever the index."""
     if not isinstance(x, Array):
         raise not_writable()
+    if x.copies and np.ndim(value):
+        value = METHODS["__flat_items__"](x, index, value)
     if write_at_basic_index(x, index, value):
         return
     if _is_of_places(index):

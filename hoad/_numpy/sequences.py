@@ -129,7 +129,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
         raise TypeError("np.ediff1d of booleans: they cannot be subtracted. Use np.diff.")
     middle = diff(flat)
     parts = [x if x is middle else ravel(as_traced(x)) for x in (to_begin, middle, to_end) if x is not None]
-    return concatenate(parts) if len(parts) > 1 else middle
+    return concatenate(parts, dtype=middle.dtype, casting="same_kind") if len(parts) > 1 else middle
 
 
 @implements(np.trapezoid)

@@ -191,6 +191,8 @@ def test_differences_of_booleans_say_where_they_change(n: int) -> None:
     assert_same(value, np.where(np.diff(L > 0, n, prepend=True), 1.0, 0.0))
     with pytest.raises(TypeError, match="boolean"):
         hoad.jacobian(lambda x: np.ediff1d(x > 0))(L)
+    single = hoad.jvp(lambda x: np.ediff1d(x, to_end=[0.1]), (np.ones(3, np.float32),), (np.ones(3, np.float32),))[0]
+    assert single.dtype == np.float32
 
 
 def test_out_is_refused() -> None:

@@ -28,6 +28,7 @@ cdef struct ArgumentPlace:              # what a signature takes in one place, o
     int first                   # the first place at which the same array stands: code may ask if one is the other
     cnp.npy_intp dims[MOST_AXES]
     signed char axes[MOST_AXES]     # of an array, those of large steps first: views of it depend on that
+    bint spread                     # an axis of it takes no steps, or those of another axis
 
 cdef class Zeros:               # what tells whether an array holds the zeros of a recording
     cdef int32_t others         # calls that were not replays

@@ -26,6 +26,7 @@ from hoad._core.jit.draws cimport Draws, go_back, is_recorded
 from hoad._core.jit.effects cimport Effects
 from hoad._core.jit.environment cimport Environment, same
 from hoad._core.trace.context cimport Watchers
+from hoad._core.trace.memory_order cimport is_spread
 
 from hoad._core.trace.context import WATCHERS
 
@@ -589,6 +590,7 @@ cdef inline bint fits_array(ArgumentPlace* place, cnp.ndarray array) noexcept:
 cdef int note_order(ArgumentPlace* place, cnp.ndarray array) except -1:
     """Note how the axes of an array lie in memory: NumPy's views, and copies where there is no view, follow them."""
     cdef int d
+    place.spread = is_spread(array)
     for d in range(place.ndim):
         place.axes[d] = d
     if not is_in_order(place, array):
@@ -611,7 +613,7 @@ cdef inline bint is_in_order(ArgumentPlace* place, cnp.ndarray array) noexcept:
         if last and step > last:
             return False
         last = step
-    return True
+    return is_spread(array) == place.spread
 
 
 # ---- calls ----------------------------------------------------------------------------------------------------------

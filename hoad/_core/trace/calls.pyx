@@ -69,6 +69,7 @@ cdef object record_call_in(Graph graph, Primitive primitive, object params, tupl
     if count > FEW:
         many = np.empty(count, dtype=np.int32)
         operands = &many[0]
+    cdef tuple given = values       # as NumPy walks through them: a cast may have another order
     if primitive.kind == K_UFUNC:
         values = as_loop_operands(graph, primitive, values)
     for i in range(count):
@@ -77,7 +78,7 @@ cdef object record_call_in(Graph graph, Primitive primitive, object params, tupl
     if is_power(graph, primitive.op, operands):
         made = smoothed(made, primitive.op, values[0], values[1] if count == 2 else None)
     if primitive.kind == K_UFUNC and type(made) is not Scalar:
-        keep_order(made, values)
+        keep_order(made, given)
     return made
 
 

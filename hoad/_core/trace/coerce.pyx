@@ -13,7 +13,7 @@ from hoad._core.graph.tape cimport (
     AVAL_BOOL, AVAL_FLOAT, F_BOOL, F_VALUED, OP_IDENTITY, OP_INPUT, OP_SELECT, AbstractValue, aval_number, aval_of,
     is_plain_float64, operand_aval, plain_copy, uint8_t, uint16_t,
 )
-from hoad._core.trace.memory_order cimport is_in_order
+from hoad._core.trace.memory_order cimport is_in_order, is_spread
 from hoad._core.trace.traced cimport (
     DOUBT, Array, Scalar, Traced, buffer_of, new_array, node_now, represented, wrap,
 )
@@ -278,7 +278,7 @@ def as_argument(value, str function=None):
     if type(value) is not Array:
         return value
     cdef object made = argument((<Array>value).graph, operand_of((<Array>value).graph, value), represented(value),
-                                False, is_in_order(value))
+                                False, is_in_order(value) and not is_spread(value))
     if function is not None:
         (<Array>made).sealed = f"an argument of {function} is never changed"
     return made
@@ -288,7 +288,7 @@ cpdef object new_input(Graph graph, object value, bint nested=False):
     """A fresh input of `graph` (an identity node when a derivative begins inside another recording)."""
     cdef int32_t aval, node, operand
     cdef bint stays_array = False
-    cdef bint in_order = is_in_order(value)
+    cdef bint in_order = is_in_order(value) and not is_spread(value)
     cdef uint16_t op = OP_IDENTITY if nested else OP_INPUT
     cdef uint8_t represents = represented(value)
     if nested:

@@ -53,6 +53,27 @@ cdef bint steps_decrease(cnp.ndarray x) noexcept:
     return True
 
 
+cdef bint is_spread(object x) noexcept:
+    """Whether an axis of a view takes no steps, or those of another: ufuncs order such axes otherwise than copies."""
+    cdef cnp.ndarray view
+    cdef cnp.npy_intp step
+    cdef int d, e
+    if type(x) is Array:
+        x = (<Array>x).view
+    if not isinstance(x, ndarray) or cnp.PyArray_NDIM(x) < 2 or cnp.PyArray_IS_C_CONTIGUOUS(x):
+        return False
+    view = <cnp.ndarray>x
+    for d in range(cnp.PyArray_NDIM(view)):
+        if cnp.PyArray_DIM(view, d) > 1:
+            if cnp.PyArray_STRIDE(view, d) == 0:
+                return True
+            step = abs(cnp.PyArray_STRIDE(view, d))
+            for e in range(d):
+                if cnp.PyArray_DIM(view, e) > 1 and abs(cnp.PyArray_STRIDE(view, e)) == step:
+                    return True
+    return False
+
+
 cpdef bint is_in_order(object x) except -1:
     """Whether the items of an array lie in the order of C, as far as its axes are concerned."""
     if type(x) is Array:
@@ -172,7 +193,7 @@ cdef bint all_in_order(object operands) except -1:
         if isinstance(x, (tuple, list)):
             if not all_in_order(x):
                 return False
-        elif not is_in_order(x):
+        elif not is_in_order(x) or is_spread(x):
             return False
     return True
 

@@ -682,7 +682,40 @@ def write(Array x, cnp.ndarray view, value):
     if type(value) is Array and (<Array>value).buffer is buffer and (<Array>value).part == x.part and (
             same_places(view, shadow(value))):
         return      # the end of y[i] += v, which has been done in place
+    if type(value) is Array and (<Array>value).buffer is buffer and cnp.PyArray_NDIM(view) == 1 and is_shadow(view):
+        check_line(buffer, view, shadow(value))
     put(x, view, as_written(x, value))
+
+
+cdef int check_line(Buffer buffer, cnp.ndarray to, cnp.ndarray source) except -1:
+    """Raise where NumPy would read items of a line that it has written over, as in ``y[1] = y[:, 2]``.
+
+    It makes no copy of an overlapping line with steps of the same sign, but chooses an end to begin from.
+    """
+    cdef int last = cnp.PyArray_NDIM(source) - 1
+    if last < 0 or not is_shadow(source) or cnp.PyArray_SIZE(source) != cnp.PyArray_SIZE(to):
+        return 0
+    cdef int64_t step = cnp.PyArray_STRIDE(to, 0)
+    cdef int64_t other = cnp.PyArray_STRIDE(source, last)
+    if step == other or step * other <= 0:
+        return 0
+    written, taken = places_in(to), places_in(source)
+    if step < 0:
+        written, taken = written[::-1], taken[::-1]
+    _, when, needed = np.intersect1d(written, taken, return_indices=True)
+    backwards = taken[0] < written[0] < taken[0] + len(taken) * abs(other)
+    if (buffer.in_doubt and (when != needed).any()) or (when > needed if backwards else when < needed).any():
+        raise TracedValueError(
+            f"NumPy copies a line of an array to another that crosses it item by item, and reads items that it has "
+            f"written over ({here()}). Give it a copy: x[i] = y.copy()."
+        )
+    return 0
+
+
+def check_overlap(Array x, value):
+    """Raise where ``x[...] = value`` would read what it has written over."""
+    if type(value) is Array and shares(x, value) and (<object>shadow(x)).ndim == 1 and is_shadow(shadow(x)):
+        check_line(x.buffer, shadow(x), shadow(value))
 
 
 cdef int put(Array x, cnp.ndarray view, object value) except -1:

@@ -60,6 +60,14 @@ WRITES: dict[str, Callable[[Any, Any], Any]] = {
     "place, of what lies apart": lambda y, x: np.place(y, [[0, 0, 0], [1, 1, 1]], y[0]),
     "concatenate, of what lies apart": lambda y, x: np.concatenate([y[1:], x[:1] ** 2], out=np.zeros((2, 3), like=y)),
     "concatenate, into a part": lambda y, x: np.concatenate([y[0, :1], x[0, 1:] ** 2], out=y[1]),
+    "multiply.at, of what it writes": lambda y, x: np.multiply.at(y[1], [0, 0, 1], y[:, 0][[0, 1, 0]]),
+    "multiply.at, of a view of what it writes": lambda y, x: np.multiply.at(y[0], [1, 0, 0], y[0]),
+    "flat[i], again and again": lambda y, x: operator.setitem(y.flat, slice(5), x[0, :2] ** 2),
+    "flat[i], of too many": lambda y, x: operator.setitem(y.flat, [0, 3], x**2),
+    "flat[i], of what lies apart": lambda y, x: operator.setitem(y.flat, slice(3, None), y[0]),
+    "flat[i], of what comes later": lambda y, x: operator.setitem(y.flat, slice(3), y.ravel()[1:]),
+    "a line into one that it crosses": lambda y, x: operator.setitem(y.ravel(), slice(1, 5, 2), y.ravel()[:2]),
+    "a line backwards": lambda y, x: operator.setitem(y.ravel(), slice(4), y.ravel()[3::-1]),
     "place, of a copy": lambda y, x: np.place(y, x > 0.1, y[0, :2].copy()),
 }
 
@@ -69,6 +77,28 @@ def test_writes(write: Callable[[Any, Any], Any]) -> None:
     both(written(write), X)
 
 
+def test_out_has_the_shape_of_what_is_reduced() -> None:
+    for write in (
+        lambda y: np.sum(y, axis=0, out=y),
+        lambda y: np.add.reduce(y, axis=0, out=y),
+        lambda y: np.cumsum(y[0], out=y),
+        lambda y: np.add.accumulate(y[:1], axis=0, out=y),
+        lambda y: np.dot(y[:, :2], y[0, :2], out=y[:, :2]),
+    ):
+        with pytest.raises(hoad.ShapeError, match=r"gives shape \(.*\), but out has shape \(2, "):
+            hoad.grad(lambda x: write(y := x.copy()) is y and y.sum())(X)
+
+
+def test_two_results_in_one_place() -> None:
+    def f(x: Any) -> Any:
+        y = x.copy()
+        np.divmod(x[0], 2.0, out=(y[0, ::-1], y[0]))
+        return y * 1
+
+    with pytest.raises(hoad.TracedValueError, match=r"two results to one place.*lie apart"):
+        hoad.jvp(f, (X,), (X,))
+
+
 def test_values_that_are_written_over_while_they_are_read() -> None:
     for write in (
         lambda y: np.place(y, y > 0.1, y[0, :2]),
@@ -76,6 +106,11 @@ def test_values_that_are_written_over_while_they_are_read() -> None:
         lambda y: np.concatenate([y[1:], y[:1]], out=y),
         lambda y: np.stack([y[1], y[0]], out=y),
         lambda y: np.fill_diagonal(y, np.ravel(y)[:4:2]),
+        lambda y: operator.setitem(y.flat, slice(1, 4), y[0]),
+        lambda y: operator.setitem(y.ravel(), slice(0, None, 2), y[0]),
+        lambda y: operator.setitem(y.ravel()[::-2], ..., y.ravel()[3:0:-1]),
+        lambda y: np.ptp(y, axis=0, out=y[1]),
+        lambda y: np.copyto(y.ravel()[::2], y[0], where=[True, False, True]),
     ):
         with pytest.raises(hoad.TracedValueError, match=r"written over \(test_like_numpy\.py:\d+\)\. Give it a copy"):
             hoad.jvp(lambda x, write=write: write(x.copy()), (X,), (X,))

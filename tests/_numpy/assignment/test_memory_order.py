@@ -287,6 +287,53 @@ def test_arguments_as_in_fortran(write: Function) -> None:
     np.testing.assert_array_equal(recorded(lambda x: write(x.copy()), FORTRAN)[0], write(FORTRAN.copy()))
 
 
+SPREAD: dict[str, Function] = {
+    "rows": lambda x: np.broadcast_to(x[0, 0], (3, 4)),
+    "columns": lambda x: np.broadcast_to(x[0, :, :1], (3, 4)).T,
+    "windows": lambda x: np.lib.stride_tricks.sliding_window_view(x[0, 0], 2).T,
+}
+
+
+@pytest.mark.parametrize("spread", SPREAD)
+def test_axes_without_steps_of_their_own(spread: str) -> None:
+    """A copy takes an axis that is broadcast for the innermost, a ufunc ignores it."""
+    one = np.ones(SPREAD[spread](X).shape, order="F")
+    for make in (
+        lambda b: b.copy("K"),
+        lambda b: b * 1j,
+        lambda b: b * one,
+        lambda b: b.T + 1,
+        lambda b: np.sort(b, 0),
+        lambda b: np.concatenate([b, b]),
+        lambda b: np.nan_to_num(b),
+    ):
+
+        def f(b: Any, make: Function = make) -> Any:
+            y = make(b)
+            y.reshape(-1)[0] = 7.0
+            return y.real * 1
+
+        b = SPREAD[spread](X)
+        for g, x in (lambda x: f(SPREAD[spread](x)), X), (f, b):
+            found, refusal = attempted(g, x)
+            if refusal is None:
+                np.testing.assert_array_equal(found, f(b))
+            else:
+                assert "order of the items in memory" in refusal
+
+
+def test_a_replay_of_axes_without_steps() -> None:
+    def f(x: Any) -> Any:
+        y = x.copy("K")
+        y.reshape(-1)[0] = 7.0
+        return y
+
+    jitted = hoad.jit(f)
+    np.testing.assert_array_equal(jitted(X[0]), f(X[0]))
+    with pytest.warns(hoad.JitWarning, match="order of the items in memory"):
+        np.testing.assert_array_equal(jitted(SPREAD["rows"](X)), f(SPREAD["rows"](X)))
+
+
 def test_reading_stays_possible() -> None:
     def f(x: Any) -> Any:
         y = np.sort(x.T, 0)
