@@ -17,6 +17,7 @@ from hoad._core.trace.axes import axes_in_order, axes_moved, axes_rolled, axes_s
 from hoad._core.trace.memory_order import is_in_doubt, with_unknown_order
 from hoad._core.trace.traced import FUNCTIONS, METHODS, Array
 from hoad._core.trace.views import (
+    as_written_to,
     broadcast_view,
     copy_of,
     is_part,
@@ -95,6 +96,7 @@ def _broadcast(general: Implementation, value: Implementation) -> Implementation
     """The common case, of a shape as a tuple, is found sooner."""
 
     def implementation(x: Any, shape: Any, subok: bool = False) -> Any:
+        x = as_written_to(x)  # what is made of a number is a view too
         found = broadcast_view(x, shape, BROADCAST) if type(x) is Array else None
         return general(x, shape) if found is None else found
 

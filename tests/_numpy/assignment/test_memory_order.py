@@ -334,6 +334,21 @@ def test_a_replay_of_axes_without_steps() -> None:
         np.testing.assert_array_equal(jitted(SPREAD["rows"](X)), f(SPREAD["rows"](X)))
 
 
+def test_numbers_that_are_broadcast() -> None:
+    """They take no steps, so that what is made of them lies as in C, and nothing is written to them."""
+
+    def f(x: Any) -> Any:
+        y = np.broadcast_to(x.sum(), (2, 3)).T + 1
+        y.reshape(-1)[0] = 7.0
+        return y * 1
+
+    value, slope = recorded(f, X)
+    np.testing.assert_allclose(value, f(X), rtol=1e-14)
+    assert slope[0, 0] == 0.0 != slope[0, 1]
+    with pytest.raises(TracedValueError, match="several items of a broadcast array"):
+        recorded(lambda x: np.broadcast_to(x.sum(), (2, 3)).__setitem__(0, 1.0), X)
+
+
 def test_reading_stays_possible() -> None:
     def f(x: Any) -> Any:
         y = np.sort(x.T, 0)
