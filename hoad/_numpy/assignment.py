@@ -332,9 +332,11 @@ def fill(x: Any, value: Any) -> None:
 
 
 @implements(method="sort")
-def sort_in_place(x: Any, axis: int = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> None:
+def sort_in_place(
+    x: Any, axis: int = -1, kind: Any = None, order: Any = None, *, stable: Any = None, descending: Any = None
+) -> None:
     _require_array(x, "ndarray.sort")
-    setitem(x, ..., sort(x, axis, kind, order, stable=stable))
+    setitem(x, ..., sort(x, axis, kind, order, stable=stable, descending=descending))
 
 
 @implements(method="partition")

@@ -398,8 +398,23 @@ def extract(condition: Any, arr: Any) -> Any:
 # ---- sorted ---------------------------------------------------------------------------------------------------------
 
 
+def _require_ascending(name: str, descending: Any) -> None:
+    """Raise for an option that NumPy has had since 2.5."""
+    if descending is not np._NoValue and descending:
+        raise NoRuleError(f"np.{name} with descending= is not recorded ({here()}). Write np.flip(np.{name}(x)).")
+
+
 @implements(np.argsort, method="argsort")
-def argsort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
+def argsort(
+    a: Any,
+    axis: int | None = -1,
+    kind: Any = None,
+    order: Any = None,
+    *,
+    stable: Any = None,
+    descending: Any = np._NoValue,
+) -> Any:
+    _require_ascending("argsort", descending)
     if order is not None:
         only_defaults("argsort", order=order)
     a = as_traced(a)
@@ -408,8 +423,17 @@ def argsort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, 
 
 
 @implements(np.sort)
-def sort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
+def sort(
+    a: Any,
+    axis: int | None = -1,
+    kind: Any = None,
+    order: Any = None,
+    *,
+    stable: Any = None,
+    descending: Any = np._NoValue,
+) -> Any:
     """Equal items keep their order, and so do their derivatives."""
+    _require_ascending("sort", descending)
     if order is not None:
         only_defaults("sort", order=order)
     a, axis = _flat_or(a, axis)

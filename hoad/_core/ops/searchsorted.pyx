@@ -5,7 +5,11 @@ from libc.stdint cimport int32_t, int64_t
 cimport cython
 
 from hoad._core.kernels.native_call cimport NativeCall
+from hoad._core.ops.plan cimport UNFINISHED
 from hoad._core.graph.tape cimport AbstractValue
+
+cdef enum:
+    MOST = 256      # numbers that are looked at, one after another, whether they are sorted
 
 
 cdef inline bint is_less(double x, double y) noexcept nogil:
@@ -19,7 +23,7 @@ cdef inline bint comes_before(double x, double y, bint from_right) noexcept nogi
 
 @cython.final
 cdef class SearchSorted(NativeCall):
-    """Where numbers would be put in, by NumPy's bisection, which begins at the place of the number before."""
+    """Where numbers would be put in, by bisection, which begins at the place of the number before."""
 
     cdef bint from_right
     cdef int64_t n, count
@@ -29,6 +33,9 @@ cdef class SearchSorted(NativeCall):
         cdef double* v = <double*>operands[1]
         cdef int64_t first = 0, end = self.n
         cdef int64_t k, middle
+        for k in range(1, self.n):
+            if is_less(a[k], a[k - 1]):
+                return UNFINISHED       # what is found in numbers that are not sorted, each version of NumPy says
         for k in range(self.count):
             if comes_before(v[max(k - 1, 0)], v[k], self.from_right):
                 end = self.n
@@ -47,10 +54,11 @@ cdef class SearchSorted(NativeCall):
 
 def sorted_places(AbstractValue a not None, AbstractValue v not None, str side):
     """What finds the places of numbers like v in a, or None."""
-    if a.dtype.char != "d" or v.dtype.char != "d" or not (a.dtype.isnative and v.dtype.isnative):
+    if a.dtype.char != "d" or v.dtype.char != "d" or not (a.dtype.isnative and v.dtype.isnative) or a.size > MOST:
         return None
     cdef SearchSorted made = SearchSorted.__new__(SearchSorted)
     made.from_right = side == "right"
     made.n, made.count = a.size, v.size
+    made.calls_python = True
     made.numbers = a.size + v.size
     return made
