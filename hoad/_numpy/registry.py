@@ -46,7 +46,10 @@ def implements(*functions: Callable[..., Any], method: str | None = None) -> Cal
 
 @functools.lru_cache(1024)
 def _first_parameter(function: Callable[..., Any]) -> str | None:
-    parameter = next(iter(inspect.signature(function).parameters.values()))
+    try:
+        parameter = next(iter(inspect.signature(function).parameters.values()))
+    except ValueError:  # of a function in C that does not say, before NumPy 2.4
+        return None
     return parameter.name if parameter.kind is parameter.POSITIONAL_OR_KEYWORD else None
 
 

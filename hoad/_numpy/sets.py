@@ -26,6 +26,10 @@ from hoad._ops import primitives as prim
 UNSORTED = "sorted" in inspect.signature(np.unique).parameters
 
 
+# Of two along an axis; older versions compare bytes there.
+NAN_ALONG_AXES = np.unique([np.nan, np.nan], axis=0).size
+
+
 @implements(np.unique)
 def unique(
     ar: Any,
@@ -38,6 +42,7 @@ def unique(
     sorted: bool = True,
 ) -> Any:
     x = as_traced(ar)
+    equal_nan = equal_nan and (axis is None or NAN_ALONG_AXES == 1)
     wanted = (return_index, return_inverse, return_counts)
     d = None if axis is None else normal_axis(axis, x.ndim)
     if x.size == 0:

@@ -20,6 +20,7 @@ from hoad.errors import REFUSALS, DTypeError, GuardError
 
 RECORDED = [row for row in ROWS if row.kind in (Kind.CONSTANT, Kind.DIFFERENTIABLE)]
 RNG = np.random.default_rng(7)
+CHECKS_TRIM = np.lib.NumpyVersion(np.__version__) >= "2.2.0"
 
 
 def others(x: Any) -> list[Any]:
@@ -341,7 +342,7 @@ def test_errors_of_numpy_are_its_own() -> None:
         (lambda x: np.digitize(x, x), "monotonically"),
         (lambda x: np.histogram(x, [2.0, 1.0]), "monotonically"),
         (lambda x: np.ravel_multi_index((np.array([7]) * np.argmax(x),), (2,)), "invalid entry"),
-        (lambda x: np.trim_zeros(x, "q"), "unexpected character"),
+        *([(lambda x: np.trim_zeros(x, "q"), "unexpected character")] if CHECKS_TRIM else []),
         (lambda x: np.where(x > 0, x), "either both or neither"),
     ):
         with pytest.raises(ValueError, match=says):

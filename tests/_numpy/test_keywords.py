@@ -49,7 +49,10 @@ def test_every_name_is_known() -> None:
         if any(p.kind is p.VAR_KEYWORD for p in known):
             continue
         by_name = {p.name for p in known if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
-        asked = list(inspect.signature(function).parameters.values())[1:]
+        try:
+            asked = list(inspect.signature(function).parameters.values())[1:]
+        except ValueError:  # of a function in C that does not say, before NumPy 2.4
+            continue
         missing = {p.name for p in asked if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)} - by_name
         assert not missing, f"{function.__module__}.{function.__name__}: {missing}"
 

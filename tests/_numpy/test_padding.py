@@ -12,7 +12,8 @@ import hoad
 
 V = np.array([1.3, 0.7, 2.1, -0.4])
 M = np.array([[0.5, -1.0, 2.0, 0.1], [1.5, 0.25, -0.75, 0.9], [0.2, 1.1, -0.3, 0.6]])
-WIDTHS: tuple[Any, ...] = (2, (0, 3), ((1, 2),), {-1: (1, 0)}, 0)
+TAKES_AXES = np.lib.NumpyVersion(np.__version__) >= "2.2.0"
+WIDTHS: tuple[Any, ...] = (2, (0, 3), ((1, 2),), *([{-1: (1, 0)}] if TAKES_AXES else []), 0)
 MODES: list[tuple[str, dict[str, Any]]] = [
     ("linear_ramp", {}),
     ("linear_ramp", {"end_values": (2.0, -1.0)}),

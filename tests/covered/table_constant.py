@@ -30,6 +30,11 @@ Asked = tuple[str, Callable[[Any], Any], Any]
 """(what is traced, and how; the call; the argument)"""
 
 
+def since(version: str, *asked: Asked) -> tuple[Asked, ...]:
+    """Calls that NumPy takes from a version on."""
+    return asked if np.lib.NumpyVersion(np.__version__) >= f"{version}.0" else ()
+
+
 def rows(kind: Kind, name: str, *asked: Asked, **facts: Any) -> list[Row]:
     return [Row(name, kind, f, x, argument, **facts) for argument, f, x in asked]
 
@@ -275,7 +280,7 @@ SELECTED = [
         ("all results", lambda x: np.unique(x, True, True, True), W.reshape(2, 3)),
         ("axis=0", lambda x: np.unique(x, axis=0), np.array([[2.5, 1.0], [0.5, 3.0], [2.0, -1.0]])),
         ("axis=1, all results", lambda x: np.unique(x, True, True, True, axis=1), M),
-        ("sorted=False", lambda x: np.unique(x, sorted=False), W),
+        *since("2.3", ("sorted=False", lambda x: np.unique(x, sorted=False), W)),
         ("a number", np.unique, 2.0),
         analytic=False,
     ),
@@ -312,8 +317,8 @@ SELECTED = [
         ("filt", lambda x: np.trim_zeros(np.concatenate([[0.0, 0.0], x, [0.0]])), V),
         ("filt, trim='f'", lambda x: np.trim_zeros(np.concatenate([[0.0, 0.0], x, [0.0]]), "f"), V),
         ("filt, trim='B'", lambda x: np.trim_zeros(np.concatenate([[0.0, 0.0], x, [0.0]]), "B"), V),
-        ("filt, a matrix", lambda x: np.trim_zeros(np.pad(x, 1)), M),
-        ("filt, axis=0", lambda x: np.trim_zeros(np.pad(x, 1), axis=0), M),
+        *since("2.2", ("filt, a matrix", lambda x: np.trim_zeros(np.pad(x, 1)), M)),
+        *since("2.2", ("filt, axis=0", lambda x: np.trim_zeros(np.pad(x, 1), axis=0), M)),
     ),
     *rows(D, "numpy.real_if_close", ("a", np.real_if_close, V), analytic=False),
     *rows(D, "numpy.real_if_close", ("of complex numbers", lambda x: np.real_if_close(x + 0j * x), V), analytic=False),

@@ -166,6 +166,9 @@ if hasattr(np, "unstack"):
     LOOKS["np.unstack"] = lambda a: np.unstack(a)[0]
 
 
+SINCE_2_1 = () if np.lib.NumpyVersion(np.__version__) >= "2.1.0" else ("np.clip", "np.reshape, copy")
+
+
 def numpys(source: str, look: str) -> tuple[Any, Any] | None:
     """NumPy's array and what the look makes of it; None where it makes nothing of it."""
     a = SOURCES[source](CUBE)
@@ -173,14 +176,14 @@ def numpys(source: str, look: str) -> tuple[Any, Any] | None:
         with np.errstate(all="ignore"):
             b = LOOKS[look](a)
     except (ValueError, IndexError, TypeError, np.linalg.LinAlgError):
-        return None
+        return None  # or this version of NumPy does not take it
     return (a, b) if isinstance(b, np.ndarray) and b.size else None
 
 
 @pytest.mark.parametrize("look", LOOKS)
 def test_a_look_aliases_where_numpys_does(look: str) -> None:
     found = [aliases_as_numpys(source, look) for source in SOURCES]
-    assert any(found), "NumPy makes no array of any of them"
+    assert any(found) or look in SINCE_2_1, "NumPy makes no array of any of them"
 
 
 def aliases_as_numpys(source: str, look: str) -> bool:
