@@ -282,7 +282,7 @@ if hasattr(np, "unstack"):  # since NumPy 2.1
     implements(np.unstack)(unstack)
 
 
-FEW = 1024  # items of a triangle that is kept for the next one
+MOST_KEPT = 1024  # items of a triangle that is kept for the next one
 
 # ---- triangles ------------------------------------------------------------------------------------------------------
 
@@ -299,7 +299,7 @@ def _triangle(name: str, kept: Callable[[int, int, int], Any]) -> Callable[..., 
         if m.ndim == 0:
             raise ValueError(f"np.{name} needs an array of at least one dimension")
         rows, columns = m.shape[-2:]
-        inside = known(rows, columns, k) if rows * columns <= FEW and type(k) is int else kept(rows, columns, k)
+        inside = known(rows, columns, k) if rows * columns <= MOST_KEPT and type(k) is int else kept(rows, columns, k)
         return ufuncs.mask(inside, m) if m.dtype.kind == "f" else m * inside.astype(m.dtype)
 
     return implementation

@@ -57,7 +57,7 @@ cdef class Cast(NativeCall):
 
     cdef int kind               # of the operand
     cdef int step               # floats of a result
-    cdef int to                 # the kind of the floats
+    cdef int to                 # the kind of the numbers of a result, or of their parts
     cdef int64_t size
 
     cdef int call(self, char** operands, char** results, int32_t threads) noexcept nogil:
